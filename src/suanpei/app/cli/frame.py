@@ -1,0 +1,218 @@
+"""The frame that every command stands in: language, output, progress.
+
+A command is a module ``app/cli/<command>.py`` with ``register(line: CommandLine)``, which calls `CommandLine.add` with
+a function whose first parameter is the `Output`; its other parameters are typer's, their ``help=`` English literals::
+
+    def register(line: CommandLine) -> None:
+        line.add("models", models, help="Show a model's architecture and parameters.")
+
+    def models(out: Output, model: Annotated[str | None, typer.Argument(help="A bundled name.")] = None) -> None:
+        from suanpei.report.text.models import render_models   # heavy imports inside
+        from suanpei.verbs.models import describe_models
+
+        out.show(describe_models(model), render_models)
+
+The frame adds ``--json`` and ``--lang`` and translates every ``help=``; ``main`` turns errors into one line and an exit
+code. Options that are quantities or one of a few words are taken as text and read by ``suanpei.quantities``, whose
+errors are translated; typer's own are not. The command raises `InputError` or `NoAnswerError`, prints nothing itself,
+and reads the language from ``out.lang``.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import os
+import sys
+import typing
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from suanpei.errors import SuanpeiError
+from suanpei.messages import Message
+from suanpei.report.locale import Language, translate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from rich.console import RenderableType
+
+    from suanpei.verbs.envelope import VerbResult
+
+ResultT = TypeVar("ResultT", bound="VerbResult")
+
+EXIT_INTERRUPTED = 130
+
+_PIPE_WIDTH = 120
+"""Columns of tables where no terminal says how wide it is."""
+_PROGRESS_AFTER_S = 1.0
+"""Anything shorter shows no progress bar. [s]"""
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+LangOption = Annotated[
+    str | None, typer.Option("--lang", metavar="zh|en", help="Language; else SUANPEI_LANG, the locale, English.")
+]
+
+
+class InterruptionError(SuanpeiError):
+    """The user pressed Ctrl-C."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where a command's answer goes, and in which language."""
+
+    lang: Language
+    as_json: bool
+
+    def show(self, result: ResultT, render: Callable[[ResultT, Language], RenderableType]) -> None:
+        """Print a verb's result, as JSON or rendered for a person.
+
+        Args:
+            result: What the verb returned.
+            render: Turns it into text or a rich renderable, in the language given.
+        """
+        if self.as_json:
+            from suanpei.verbs.envelope import to_envelope
+
+            self.show_json(to_envelope(result, lambda message: translate(message, self.lang)))
+        else:
+            self.show_text(render(result, self.lang))
+
+    def show_json(self, document: Any) -> None:
+        """Print a JSON document; where the console is not UTF-8, other characters are escaped."""
+        is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
+        text = json.dumps(document, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
+        sys.stdout.write(text + "\n")
+
+    def show_text(self, content: RenderableType) -> None:
+        """Print text as it is, or a rich renderable at the console's width."""
+        if isinstance(content, str):
+            sys.stdout.write(content if content.endswith("\n") else content + "\n")
+            return
+        from rich.console import Console
+
+        is_wide_open = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+        console = Console(file=sys.stdout, highlight=False, width=_PIPE_WIDTH if is_wide_open else None)
+        console.print(content)
+
+    def progress(self, label: Message) -> AbstractContextManager[Callable[[int, int], None]]:
+        """Show a progress bar on standard error for what takes over a second.
+
+        Args:
+            label: What is being done.
+
+        Returns:
+            A context whose value is called with (done, total); silent without a terminal and with ``--json``.
+        """
+        from contextlib import contextmanager
+
+        from rich.console import Console
+        from rich.progress import Progress
+
+        @contextmanager
+        def shown() -> Iterator[Callable[[int, int], None]]:
+            bar = Progress(console=Console(file=sys.stderr), transient=True)
+            task = bar.add_task(translate(label, self.lang), total=None)
+            is_silent = self.as_json or not sys.stderr.isatty()
+            started_s = monotonic()
+
+            def advance(done: int, total: int) -> None:
+                if not is_silent and monotonic() - started_s > _PROGRESS_AFTER_S:
+                    bar.start()
+                    bar.update(task, completed=done, total=total)
+
+            try:
+                yield advance
+            finally:
+                if bar.live.is_started:
+                    bar.stop()
+
+        return shown()
+
+
+class CommandLine:
+    """The application under construction: commands are added to it in one language."""
+
+    def __init__(self, app: typer.Typer, lang: Language) -> None:
+        self.app = app
+        self.lang: Language = lang
+
+    def add(self, name: str, function: Callable[..., None], *, help: str) -> None:
+        """Add a command.
+
+        Args:
+            name: As it is typed.
+            function: Takes the `Output` first, then typer's parameters by name.
+            help: One English sentence, a literal.
+        """
+        hints = typing.get_type_hints(function, include_extras=True)
+        parameters = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=self._translated(hints[parameter.name]))
+            for parameter in list(inspect.signature(function).parameters.values())[1:]
+        ]
+        for option, annotation, default in (("as_json", JsonOption, False), ("lang", LangOption, None)):
+            parameters.append(
+                inspect.Parameter(
+                    option, inspect.Parameter.KEYWORD_ONLY, annotation=self._translated(annotation), default=default
+                )
+            )
+
+        def invoke(*, as_json: bool, lang: str | None, **values: Any) -> None:  # noqa: ARG001  # read before parsing
+            try:
+                function(Output(lang=self.lang, as_json=as_json), **values)
+                sys.stdout.flush()
+            except KeyboardInterrupt as error:  # typer would leave without a word
+                raise InterruptionError(Message("interrupted")) from error
+            except BrokenPipeError:  # the reader has seen enough
+                sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # lives until the end
+
+        invoke.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        invoke.__name__ = name
+        self.app.command(name, help=translate(help, self.lang), cls=LocalCommand)(invoke)
+
+    def _translated(self, annotation: Any) -> Any:
+        """Translate the ``help=`` of an annotated parameter."""
+        if typing.get_origin(annotation) is not Annotated:
+            return annotation
+        kind, *extras = typing.get_args(annotation)
+        translated = []
+        for extra in extras:
+            help_text = getattr(extra, "help", None)
+            if help_text:
+                extra = copy.copy(extra)
+                extra.help = translate(help_text, self.lang)
+            translated.append(extra)
+        return Annotated[(kind, *translated)]
+
+
+class _LocalHelp:
+    """Says in the reader's language what typer itself puts into a help text."""
+
+    def get_usage(self, ctx: Any) -> str:
+        lang: Language = ctx.find_root().obj
+        usage: str = super().get_usage(ctx)  # type: ignore[misc]
+        return usage.replace("Usage:", translate("Usage:", lang), 1)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.help = translate("Show this help.", ctx.find_root().obj)
+        return option
+
+
+class LocalCommand(_LocalHelp, TyperCommand):
+    """A command with its help in the reader's language."""
+
+
+class LocalGroup(_LocalHelp, TyperGroup):
+    """The application with its help in the reader's language."""

@@ -1,0 +1,32 @@
+"""``suanpei models``: a model's architecture, parameters and memory, or the list of all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from suanpei.app.cli.frame import CommandLine, Output
+
+
+def register(line: CommandLine) -> None:
+    """Add the command."""
+    line.add("models", models, help="Show a model's architecture, parameters and memory, or list all models.")
+
+
+def models(
+    out: Output,
+    model: Annotated[
+        str | None,
+        typer.Argument(help="A bundled name, a config.json, its folder, a .safetensors file, or a size such as 7B."),
+    ] = None,
+    catalog: Annotated[
+        Path | None, typer.Option("--catalog", help="Folder with your own tables over the bundled ones.")
+    ] = None,
+) -> None:
+    """Describe one model, or list all."""
+    from suanpei.report.text.models import render_models
+    from suanpei.verbs.models import describe_models
+
+    out.show(describe_models(model, catalog=catalog), render_models)

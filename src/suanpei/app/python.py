@@ -1,0 +1,262 @@
+"""The Python interface: the verbs as functions, with the options of the command line as keyword arguments.
+
+A quantity is given as the text that the command line takes (``"20B"``, ``"20d"``, ``"500000CNY"``) or as a number; an
+option that may be repeated takes one value or a sequence. Errors are `suanpei.errors.InputError` and `NoAnswerError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import fields
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from suanpei.app.printed import print_well
+from suanpei.errors import InputError
+from suanpei.messages import Message
+from suanpei.report.locale import resolve_language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from suanpei.job.count import ModuleCount
+    from suanpei.verbs.estimate import EstimateResult
+    from suanpei.verbs.fit import RefitResult
+    from suanpei.verbs.gpus import GpusResult
+    from suanpei.verbs.models import ModelsResult
+    from suanpei.verbs.plan import PlanResult
+    from suanpei.verbs.sizes import SizesResult
+    from suanpei.verbs.tokens import TokensResult
+    from suanpei.verbs.validate import ValidateResult
+
+RequestT = TypeVar("RequestT")
+
+PathText = str | os.PathLike[str]
+
+
+def plan(model: PathText | None = None, **options: Any) -> PlanResult:
+    """Plan a rental: the verb ``plan``.
+
+    Args:
+        model: A bundled name, a ``config.json``, its folder, a ``.safetensors`` file, or a size such as ``7B``. [-]
+        **options: The options of ``suanpei plan`` with underscores: ``tokens="20B"``, ``deadline="20d"``,
+            ``gpu=["A800", "H800"]``; `as_of` is the day from which prices age, today if left out. [-]
+
+    Raises:
+        InputError: an option is unknown, or its value wrong.
+        NoAnswerError: nothing fits, or nothing keeps deadline and budget.
+    """
+    from suanpei.verbs.job_request import JobRequest
+    from suanpei.verbs.plan import plan as run
+    from suanpei.verbs.plan_request import PlanRequest
+
+    given = _with_defaults({"model": model, **options})
+    _check_names(given, JobRequest, PlanRequest)
+    request = _fill(PlanRequest, given, job=_fill(JobRequest, given))
+    return print_well(run(request), "plan", "render_plan")
+
+
+def estimate(model: PathText | None = None, **options: Any) -> EstimateResult:
+    """Explain one configuration: the verb ``estimate``.
+
+    Args:
+        model: As of `plan`; may be left out where ``from_launch`` spells the model out. [-]
+        **options: The options of ``suanpei estimate`` with underscores: ``gpu="A800"``, ``gpus=8``, ``tp=2``. [-]
+
+    Raises:
+        InputError: an option is unknown, or its value wrong.
+        NoAnswerError: no strategy is legal on so many accelerators.
+    """
+    from suanpei.quantities import parse_bytes
+    from suanpei.verbs.estimate import EstimateRequest
+    from suanpei.verbs.estimate import estimate as run
+    from suanpei.verbs.job_request import JobRequest
+    from suanpei.verbs.strategy_request import StrategyRequest
+
+    given = {"model": model, **options}
+    if (host_memory := given.pop("host_memory", None)) is not None:
+        given["host_memory_bytes"] = parse_bytes(_to_text(host_memory), "host_memory")
+    _check_names(given, JobRequest, StrategyRequest, EstimateRequest)
+    job, strategy = _fill(JobRequest, given), _fill(StrategyRequest, given)
+    request = _fill(EstimateRequest, given, job=job, strategy=strategy)
+    return print_well(run(request), "estimate", "render_estimate")
+
+
+def sizes(*sizes: str, **options: Any) -> SizesResult:
+    """Compute the tier table: the verb ``sizes``.
+
+    Args:
+        *sizes: Model sizes such as ``"7B"``; none takes the usual ones. [-]
+        **options: The options of ``suanpei sizes`` with underscores: ``method="lora"``, ``gpu=["4090"]``. [-]
+
+    Raises:
+        InputError: an option is unknown, or its value wrong.
+    """
+    from suanpei.verbs.sizes import SizesRequest, build_sizes
+
+    given = _with_defaults({"sizes": sizes, **options})
+    _check_names(given, SizesRequest)
+    request = _fill(SizesRequest, given)
+    return print_well(build_sizes(request), "sizes", "render_sizes")
+
+
+def tokens(files: PathText | Iterable[PathText], tokenizer: PathText, **options: Any) -> TokensResult:
+    """Count the tokens of data files: the verb ``tokens``.
+
+    Args:
+        files: One or several files, folders or globs. [-]
+        tokenizer: The model's ``tokenizer.json``, or its folder. [-]
+        **options: The options of ``suanpei tokens`` with underscores: ``seq_len="4096"``, ``exact=True``. [-]
+
+    Raises:
+        InputError: an option is unknown, or its value or a file wrong.
+        MissingExtraError: a parquet file without pyarrow.
+    """
+    from suanpei.verbs.tokens import TokensRequest, count_tokens
+
+    given = {"files": files, "tokenizer": tokenizer, **options}
+    _check_names(given, TokensRequest)
+    return print_well(count_tokens(_fill(TokensRequest, given)), "tokens", "render_tokens")
+
+
+def models(model: PathText | None = None, *, catalog: PathText | None = None) -> ModelsResult:
+    """Show a model's architecture and parameters, or list all: the verb ``models``.
+
+    Args:
+        model: As of `plan`; None lists the bundled ones. [-]
+        catalog: Folder with the user's own tables. [-]
+
+    Raises:
+        InputError: the model is unknown or cannot be read.
+    """
+    from suanpei.verbs.models import describe_models
+
+    name = None if model is None else _to_text(model)
+    return print_well(describe_models(name, catalog=_to_path(catalog)), "models", "render_models")
+
+
+def gpus(name: str | None = None, *, currency: str | None = None, catalog: PathText | None = None) -> GpusResult:
+    """Show what is known of an accelerator, or list all: the verb ``gpus``.
+
+    Args:
+        name: Any usual spelling; None lists all. [-]
+        currency: Of the prices; None is CNY in Chinese, USD otherwise. [-]
+        catalog: Folder with the user's own tables. [-]
+
+    Raises:
+        InputError: the name is ambiguous or unknown, or the currency unknown.
+    """
+    from suanpei.verbs.gpus import describe_gpus
+
+    result = describe_gpus(name, catalog=_to_path(catalog), currency=currency or _home_currency())
+    return print_well(result, "gpus", "render_gpus")
+
+
+def validate(*files: PathText, catalog: PathText | None = None) -> ValidateResult:
+    """Predict published measurements blind and show the errors: the verb ``validate``.
+
+    Args:
+        *files: Measurement files, each known by its header. [-]
+        catalog: Folder with the user's own tables. [-]
+
+    Raises:
+        InputError: no file is given, or one cannot be read or is of no known kind.
+    """
+    from suanpei.verbs.validate import validate as run
+
+    result = run([Path(file) for file in files], catalog=_to_path(catalog))
+    return print_well(result, "validate", "render_validate")
+
+
+def fit(*cases: PathText, output: PathText | None = None, catalog: PathText | None = None) -> RefitResult:
+    """Fit the calibration to published measurements: the verb ``fit``.
+
+    Args:
+        *cases: Measurement files; none takes ``data/validation`` of a clone. [-]
+        output: File to write the calibration to; None writes none. [-]
+        catalog: Folder with the user's own tables. [-]
+
+    Raises:
+        InputError: a file is missing or of no known kind.
+        MissingExtraError: scipy is not installed.
+    """
+    from suanpei.verbs.fit import refit
+
+    result = refit([Path(file) for file in cases], output=_to_path(output), catalog=_to_path(catalog))
+    return print_well(result, "validate", "render_fit")
+
+
+def count(module: Any, example: Any = None) -> ModuleCount:
+    """Count the parameters of a torch module and, with an example input, its FLOPs per sample.
+
+    Args:
+        module: A ``torch.nn.Module``, on the meta device too. [-]
+        example: Its input: a tensor, a tuple of arguments, or a dict of named arguments; None counts no FLOPs. [-]
+
+    Raises:
+        MissingExtraError: torch is not installed.
+        InputError: the first argument is no module, or the module does not run on the example.
+    """
+    from suanpei.job.count import count as run
+
+    return run(module, example)
+
+
+def _home_currency() -> str:
+    return "CNY" if resolve_language(None) == "zh" else "USD"
+
+
+def _with_defaults(given: dict[str, Any]) -> dict[str, Any]:
+    """Add what the command line takes from the clock and the language."""
+    given.setdefault("as_of", datetime.now(tz=UTC).date())
+    given["currency"] = given.get("currency") or _home_currency()
+    return given
+
+
+def _check_names(given: dict[str, Any], *kinds: type[Any]) -> None:
+    """Refuse an option that no request has.
+
+    Raises:
+        InputError: there is such an option.
+    """
+    known = [item.name for kind in kinds for item in fields(kind) if item.name not in ("job", "strategy")]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise InputError(
+                Message("there is no option {given}; did you mean {near}?", given=name, near=near[0])
+                if near
+                else Message("there is no option {given}", given=name)
+            )
+
+
+def _fill(kind: type[RequestT], given: dict[str, Any], **parts: Any) -> RequestT:
+    """Build a request from those options that are its fields."""
+    types = {item.name: str(item.type) for item in fields(kind) if item.name not in parts}  # type: ignore[arg-type]
+    read = {name: _read(types[name], given[name]) for name in types if given.get(name) is not None}
+    return kind(**read, **parts)
+
+
+def _read(kind: str, value: Any) -> Any:
+    """Turn a convenient value into what a field of this type holds."""
+    if kind == "date":
+        return date.fromisoformat(value) if isinstance(value, str) else value
+    if kind.startswith(("tuple[", "Sequence[")):
+        several = [value] if isinstance(value, str | os.PathLike) else list(value)
+        return tuple(Path(item) if "Path" in kind else _to_text(item) for item in several)
+    if kind.startswith("Path"):
+        return Path(value)
+    return _to_text(value) if kind.startswith("str") else value
+
+
+def _to_text(value: Any) -> str:
+    """Write a number as the command line would take it."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _to_path(value: PathText | None) -> Path | None:
+    return None if value is None else Path(value)

@@ -1,0 +1,81 @@
+"""The job: an architecture plus data, method, precision, optimizer, sequence length and global batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from suanpei.job.architecture import Architecture
+    from suanpei.messages import Message
+
+Method = Literal["pretrain", "full", "lora", "qlora"]
+METHODS: tuple[Method, ...] = ("pretrain", "full", "lora", "qlora")
+
+LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
+LORA_TARGETS: tuple[LoraTarget, ...] = ("q", "k", "v", "o", "gate", "up", "down")
+
+Optimizer = Literal["adamw", "adamw-8bit", "adafactor", "sgd", "muon"]
+OPTIMIZERS: tuple[Optimizer, ...] = ("adamw", "adamw-8bit", "adafactor", "sgd", "muon")
+
+Precision = Literal["bf16", "fp16", "fp32", "bf16-pure", "fp16-pure", "fp8", "mxfp8", "nvfp4"]
+PRECISIONS: tuple[Precision, ...] = ("bf16", "fp16", "fp32", "bf16-pure", "fp16-pure", "fp8", "mxfp8", "nvfp4")
+"""``bf16`` and ``fp16`` are mixed (fp32 states); ``-pure`` keeps weights, gradients and states in 16 bits."""
+
+BaseStorage = Literal["nf4", "nf4-dq", "gptq-int4", "int8"]
+"""How QLoRA stores the frozen base."""
+
+LossKernel = Literal["plain", "in-place", "fused"]
+"""``plain`` keeps fp32 logits and their gradient apart; ``in-place`` writes the gradient over the logits;
+``fused`` (chunked, linear and loss together) never holds them whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lora:
+    """Low-rank adapters. Source: Hu et al., arXiv 2106.09685."""
+
+    rank: int = 16
+    targets: tuple[LoraTarget, ...] = LORA_TARGETS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is trained, on how much data, and how."""
+
+    architecture: Architecture
+    method: Method
+    seq_len: int
+    """Tokens per packed sequence. [tokens]"""
+    global_batch_seqs: int
+    """Sequences per optimizer step. [-]"""
+    batch_is_exact: bool = False
+    """True: candidates must hit the batch exactly; False: the nearest multiple within 10 % is taken."""
+    tokens: float | None = None
+    """All tokens trained, epochs included; None where only one step is asked for. [tokens]"""
+    precision: Precision = "bf16"
+    optimizer: Optimizer = "adamw"
+    lora: Lora | None = None
+    """The adapters of ``lora`` and ``qlora``; None for the others."""
+    base_storage: BaseStorage | None = None
+    """The frozen base of ``qlora``; None for the others."""
+    flash_attention: bool = True
+    """False keeps the square of the sequence in memory (unfused attention)."""
+    loss: LossKernel = "plain"
+    offload: frozenset[Literal["optimizer", "parameters", "activations"]] = frozenset()
+    """What is kept in host memory."""
+    capacity_factor: float | None = None
+    """MoE: tokens an expert takes at most, over its fair share; None is dropless."""
+    optimizer_in_backward: bool = False
+    """Gradients are applied and freed layer by layer."""
+    assumptions: tuple[Message, ...] = ()
+    """What was assumed while the job was put together."""
+
+    @property
+    def trains_all(self) -> bool:
+        """Whether every parameter is trained (pretraining and full tuning)."""
+        return self.method in ("pretrain", "full")
+
+    @property
+    def tokens_per_step(self) -> int:
+        """Tokens of one optimizer step at the target batch. [tokens]"""
+        return self.seq_len * self.global_batch_seqs

@@ -1,0 +1,1 @@
+"""On which accelerators, joined by what."""

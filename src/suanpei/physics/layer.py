@@ -1,0 +1,258 @@
+"""Time of one layer and of the model's two ends, for one micro-batch on one rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.physics.collectives import (
+    estimate_all_gather_s,
+    estimate_all_reduce_s,
+    estimate_all_to_all_s,
+    estimate_send_s,
+    span_group,
+)
+from suanpei.physics.compute import (
+    estimate_attention_s,
+    estimate_head_product_s,
+    estimate_launch_gap_s,
+    estimate_pass_s,
+    estimate_product_s,
+)
+from suanpei.physics.strategy import Recompute
+from suanpei.physics.workload import count_targets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suanpei.job.operators import BlockOperators, MatrixProduct
+    from suanpei.physics.rates import Rates
+    from suanpei.physics.recipe import Recipe
+    from suanpei.physics.workload import Workload
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+BACKWARD_KERNELS = 2.0
+"""Kernels of the backward pass over those of the forward pass: a product has two gradients."""
+
+LOSS_BYTES = {"plain": 20.0, "in-place": 14.0, "fused": 6.0}
+"""Traffic per logit of the loss. Plain: 2 B written by the product, read and widened (2 + 4), log-softmax read and
+written (8), gradient written in fp32 and narrowed (4 + 2); in place saves one fp32 write and read of the gradient;
+fused reads and writes the 16-bit chunk (counted as tensors of the eager graph of torch's cross_entropy)."""
+
+DEQUANTISE_BYTES = 2.6
+"""Traffic per parameter of a 4-bit weight that is widened before use: half a byte and its scales read, two written."""
+
+
+class LayerKnobs:
+    """The knobs that a layer's time depends on, as broadcastable arrays."""
+
+    NAMES = ("tp", "sp", "cp", "ep", "etp", "micro_batch", "recompute")
+
+    def __init__(self, seq_len: int, **knobs: IntArray) -> None:
+        self.tp, self.sp, self.cp, self.ep, self.etp, self.micro_batch, self.recompute = (
+            np.asarray(knobs[name]) for name in self.NAMES
+        )
+        self.tokens: FloatArray = self.micro_batch * float(seq_len) / self.cp
+        """Tokens of the micro-batch on this rank, before tensor parallelism."""
+        self.sequence_split = np.where(self.sp > 0, self.tp, 1)
+        """What sequence parallelism divides rows by outside the tensor-parallel regions."""
+
+
+def estimate_layer(
+    work: Workload, kind: BlockOperators, rates: Rates, recipe: Recipe, knobs: LayerKnobs
+) -> dict[str, FloatArray]:
+    """Estimate one layer's forward and backward pass of one micro-batch.
+
+    Args:
+        work: The job and its operators. [-]
+        kind: The layer's operators. [-]
+        rates: Rates of the job on the cluster. [-]
+        recipe: What the framework fuses and overlaps. [-]
+        knobs: Broadcastable arrays. [-]
+
+    Returns:
+        Seconds by part (``products attention passes launch recompute tensor_comm context_comm expert_comm``), which
+        sum to ``forward + backward + forward_comm + backward_comm``; the communication figures are what stays exposed.
+    """
+    products_f, products_b, extra_kernels = _estimate_products(work, kind, rates, knobs)
+    sequences = knobs.micro_batch / (knobs.tp * knobs.cp)
+    attention_f, attention_b = estimate_attention_s(
+        kind.attention, work.job.seq_len, sequences, rates, flash=work.job.flash_attention
+    )
+    passes_f, passes_b = _estimate_passes(work, kind, rates, recipe, knobs)
+    kernels = recipe.kernels_per_layer + extra_kernels
+    busy_f = products_f + attention_f + passes_f
+    busy_b = products_b + attention_b + passes_b
+    gap_f = estimate_launch_gap_s(busy_f, kernels, rates.launch_s)
+    gap_b = estimate_launch_gap_s(busy_b, BACKWARD_KERNELS * kernels, rates.launch_s)
+    tensor_f = _estimate_tensor_comm(work, kind, rates, knobs)
+    hidden = np.minimum(rates.tensor_overlap * tensor_f, products_f)
+    tensor_f = tensor_f - hidden
+    context_f, context_b = _estimate_context_comm(work, kind, rates, knobs, attention_f, attention_b)
+    expert = _estimate_expert_comm(work, kind, rates, knobs)
+    full = knobs.recompute == Recompute.FULL
+    selective = knobs.recompute == Recompute.SELECTIVE
+    again = np.where(full, busy_f + gap_f, 0.0)
+    if "attention" in recipe.selective:
+        again = again + np.where(selective, attention_f, 0.0)
+    if "cheap" in recipe.selective:
+        again = again + np.where(selective, passes_f, 0.0)
+    if "half_products" in recipe.selective:
+        again = again + np.where(selective, products_f / 2, 0.0)
+    again_comm = np.where(full, 1.0, 0.0)
+    return {
+        "products": products_f + products_b,
+        "attention": attention_f + attention_b,
+        "passes": passes_f + passes_b,
+        "launch": gap_f + gap_b,
+        "recompute": again,
+        "tensor_comm": tensor_f * (2.0 + again_comm),
+        "context_comm": context_f * (1.0 + again_comm) + context_b,
+        "expert_comm": expert * (2.0 + again_comm),
+        "forward": busy_f + gap_f,
+        "backward": busy_b + gap_b + again,
+        "forward_comm": tensor_f + context_f + expert,
+        "backward_comm": (tensor_f + context_f + expert) * again_comm + tensor_f + context_b + expert,
+    }
+
+
+def _estimate_products(
+    work: Workload, kind: BlockOperators, rates: Rates, knobs: LayerKnobs
+) -> tuple[FloatArray, FloatArray, float]:
+    """Time the products forward and backward, with the adapters and widening that the method adds."""
+    forward = backward = np.zeros(1)
+    kernels = 0.0
+    for product in kind.products:
+        rows, groups, width_split = _product_split(work, product, knobs)
+        k = product.k / (width_split if product.cut == "row" else 1)
+        n = product.n / (width_split if product.cut == "column" else 1)
+        once = estimate_product_s(rows, n, k, rates, groups=groups)
+        input_gradient = estimate_product_s(rows, k, n, rates, groups=groups)
+        forward = forward + once
+        backward = backward + input_gradient
+        if work.job.trains_all:
+            backward = backward + estimate_product_s(k, n, rows, rates, groups=groups)
+        if work.job.base_storage is not None and product.quantizable:
+            widen = groups * k * n * DEQUANTISE_BYTES / rates.memory_bytes_per_s
+            forward, backward = forward + widen, backward + widen
+        lora = work.job.lora
+        adapters = count_targets(product, lora.targets) if lora is not None else 0
+        if lora is not None and adapters:
+            down = estimate_product_s(rows, lora.rank * adapters, k, rates, groups=groups)
+            up = estimate_product_s(rows, n, lora.rank, rates, groups=groups)
+            add = estimate_pass_s(3.0 * rows * groups * n, rates)
+            forward = forward + down + up + add
+            backward = backward + 2.0 * (down + up) + add
+            kernels += 3.0 * adapters
+    return forward, backward, kernels
+
+
+def _product_split(
+    work: Workload, product: MatrixProduct, knobs: LayerKnobs
+) -> tuple[FloatArray, FloatArray | float, FloatArray | IntArray]:
+    """Give rows per product, products per launch and the divisor of the cut width."""
+    if product.experts == 1:
+        rows = knobs.tokens / (knobs.sequence_split if product.cut == "none" else 1)
+        return rows, 1.0, knobs.tp
+    local_experts = product.experts / knobs.ep
+    rows = _expert_rows(work, product.active, knobs) / local_experts
+    return rows, local_experts, knobs.etp
+
+
+def _expert_rows(work: Workload, active: int, knobs: LayerKnobs) -> FloatArray:
+    """Rows that reach this rank's experts: routing balanced, tokens divided by tp where experts are not cut by it."""
+    capacity = work.job.capacity_factor or 1.0
+    return knobs.tokens * active * capacity * knobs.etp / knobs.tp
+
+
+def _estimate_passes(
+    work: Workload, kind: BlockOperators, rates: Rates, recipe: Recipe, knobs: LayerKnobs
+) -> tuple[FloatArray, FloatArray]:
+    forward = backward = np.zeros(1)
+    for item in kind.passes:
+        if item.spread == "tensor":
+            elements = item.elements * knobs.tokens / knobs.tp
+        elif item.spread == "sequence":
+            elements = item.elements * knobs.tokens / knobs.sequence_split
+        else:
+            # expert passes carry the experts per token in `elements`
+            elements = item.elements * _expert_rows(work, 1, knobs) / np.where(knobs.etp > 1, knobs.etp, 1)
+        once = estimate_pass_s(elements * recipe.unfused_passes, rates)
+        forward = forward + once
+        backward = backward + once * item.backward_ratio
+    return forward, backward
+
+
+def _estimate_tensor_comm(work: Workload, kind: BlockOperators, rates: Rates, knobs: LayerKnobs) -> FloatArray:
+    """Sum the tensor-parallel collectives of one forward pass; the backward pass has as many."""
+    span = span_group(knobs.tp, 1, rates.domain_gpus)
+    message = knobs.tokens * work.operators.hidden * rates.compute_bytes
+    reduced = estimate_all_reduce_s(message, span, rates)
+    split = 2.0 * estimate_all_gather_s(message, span, rates)
+    once = np.where(knobs.sp > 0, split, reduced)
+    return np.where(knobs.tp > 1, kind.tensor_reductions * once, 0.0)
+
+
+def _estimate_context_comm(
+    work: Workload,
+    kind: BlockOperators,
+    rates: Rates,
+    knobs: LayerKnobs,
+    attention_f: FloatArray,
+    attention_b: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Time the ring of keys and values that context parallelism passes round, beyond what attention hides.
+
+    Source: H. Liu et al., ring attention, arXiv 2310.01889, section 3: each step sends one rank's keys and values while
+    the previous block is computed; the backward pass sends their gradients too.
+    """
+    core = kind.attention
+    message = knobs.tokens * core.kv_heads * (core.head_dim + core.value_dim) * rates.compute_bytes / knobs.tp
+    span = span_group(knobs.cp, knobs.tp, rates.domain_gpus)
+    step = estimate_send_s(message, span.domains > 1, rates)
+    ring = (knobs.cp - 1.0) * step
+    return np.maximum(ring - attention_f, 0.0), np.maximum(2.0 * ring - attention_b, 0.0)
+
+
+def _estimate_expert_comm(work: Workload, kind: BlockOperators, rates: Rates, knobs: LayerKnobs) -> FloatArray:
+    """Sum dispatch and combination of one forward pass; the backward pass has as many."""
+    active = max((product.active for product in kind.products), default=1)
+    if kind.expert_parameters == 0:
+        return np.zeros(1)
+    span = span_group(knobs.ep, knobs.etp, rates.domain_gpus)
+    message = _expert_rows(work, active, knobs) / knobs.etp * work.operators.hidden * rates.compute_bytes
+    exchange = np.where(knobs.ep > 1, 2.0 * estimate_all_to_all_s(message, span, rates), 0.0)
+    inner = span_group(knobs.etp, 1, rates.domain_gpus)
+    gathered = message * knobs.etp
+    return exchange + np.where(knobs.etp > 1, 2.0 * estimate_all_gather_s(gathered, inner, rates), 0.0)
+
+
+def estimate_ends(work: Workload, rates: Rates, *, tp: IntArray, cp: IntArray, micro_batch: IntArray) -> dict[str, FloatArray]:
+    """Estimate the embedding and the output layer with its loss, forward and backward, of one micro-batch.
+
+    Args:
+        work: The job and its operators. [-]
+        rates: Rates of the job on the cluster. [-]
+        tp: Tensor-parallel degree, which divides the vocabulary. [-]
+        cp: Context-parallel degree, which divides the tokens. [-]
+        micro_batch: Sequences per micro-batch. [-]
+
+    Returns:
+        ``embedding`` and ``head``, broadcast shape. [s]
+    """
+    operators = work.operators
+    tokens = micro_batch * float(work.job.seq_len) / cp
+    # looked up and written; the gradient is added in place in fp32
+    embedding = estimate_pass_s(tokens * operators.hidden * (2.0 + 2.0), rates) + 2.0 * rates.launch_s
+    if operators.head is None:
+        return {"embedding": embedding, "head": np.zeros(1)}
+    columns = operators.vocab / tp
+    head = estimate_head_product_s(tokens, columns, operators.hidden, rates)
+    head = head + estimate_head_product_s(tokens, operators.hidden, columns, rates)
+    if work.job.trains_all:
+        head = head + estimate_head_product_s(operators.hidden, columns, tokens, rates)
+    loss = tokens * columns * LOSS_BYTES[work.job.loss] / rates.memory_bytes_per_s
+    return {"embedding": embedding, "head": head + loss}

@@ -1,0 +1,213 @@
+"""Memory of many candidates: every term tabulated over its own knobs, totals put together block by block.
+
+Memory depends on the job, the recipe and the strategy, on no accelerator: one evaluation serves every card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.physics.grid import Grid
+from suanpei.physics.memory.activations import (
+    estimate_held_input_bytes,
+    estimate_in_flight,
+    estimate_layer_kept_bytes,
+    estimate_stage_kept_bytes,
+    estimate_working_bytes,
+)
+from suanpei.physics.memory.buffers import Overheads, estimate_buffers, estimate_communication_bytes
+from suanpei.physics.memory.loss import estimate_loss_bytes
+from suanpei.physics.memory.peak import MemoryTerms, combine_peak
+from suanpei.physics.memory.stages import STAGES, split_layers
+from suanpei.physics.memory.states import estimate_states
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from suanpei.machine.calibration import Calibration
+    from suanpei.physics.grid import Table
+    from suanpei.physics.recipe import Recipe
+    from suanpei.physics.strategy import Strategies
+    from suanpei.physics.workload import Workload
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+BLOCK = 16_384
+"""Candidates combined at a time: a dozen columns of this length stay in a core's cache."""
+
+_BY_STAGE = ("weights", "gradients", "optimizer", "step_extra", "initialisation", "gathered", "buckets")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryTables:
+    """The terms of the peak, each tabulated over its own knobs."""
+
+    states: Table
+    activations: Table
+    layers: Table
+    loss: Table
+    held: Table | None
+    """Layer inputs that adapters on a divided base hold once more; None where nothing is."""
+    kinds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryTotals:
+    """Peaks of many candidates, arrays of shape (n,)."""
+
+    allocated_bytes: FloatArray
+    """What tensors need. [B]"""
+    reserved_bytes: FloatArray
+    """What the allocator holds. [B]"""
+    device_bytes: FloatArray
+    """What the driver must give, without cache taken only because it is free. [B]"""
+    host_bytes_per_gpu: FloatArray
+    """Host memory of one accelerator's rank. [B]"""
+
+    def take(self, indices: NDArray[np.intp] | NDArray[np.bool_] | slice) -> MemoryTotals:
+        """Give a subset."""
+        return MemoryTotals(
+            allocated_bytes=self.allocated_bytes[indices],
+            reserved_bytes=self.reserved_bytes[indices],
+            device_bytes=self.device_bytes[indices],
+            host_bytes_per_gpu=self.host_bytes_per_gpu[indices],
+        )
+
+
+def resolve_overheads(calibration: Calibration) -> Overheads:
+    """Give what the device needs beside tensors, from the calibration."""
+    value = {name: coefficient.value for name, coefficient in calibration.memory.items()}
+    return Overheads(
+        context_bytes=value["context_bytes"],
+        communicator_bytes=value["communicator_bytes"],
+        fragmentation_fraction=value["fragmentation_fraction"],
+        cache_fraction=value["cache_fraction"],
+    )
+
+
+def evaluate_memory(work: Workload, recipe: Recipe, calibration: Calibration, strategies: Strategies) -> MemoryTotals:
+    """Evaluate the memory of every strategy.
+
+    Args:
+        work: The job and its operators. [-]
+        recipe: With which framework's habits. [-]
+        calibration: Overheads of the device. [-]
+        strategies: Legal ones; their arrays have shape (n,). [-]
+
+    Returns:
+        Totals of shape (n,).
+    """
+    overheads = resolve_overheads(calibration)
+    tables = tabulate_memory(work, recipe, Grid(strategies))
+    count = len(strategies)
+    allocated, reserved, device, host = (np.empty(count) for _ in range(4))
+    for start in range(0, count, BLOCK):
+        block = slice(start, min(start + BLOCK, count))
+        terms, host[block] = gather_terms(tables, work, recipe, overheads, strategies, block)
+        peak = combine_peak(terms, overheads)
+        allocated[block], reserved[block] = peak.allocated_bytes, peak.reserved_bytes
+        device[block] = peak.device_bytes
+    return MemoryTotals(
+        allocated_bytes=allocated, reserved_bytes=reserved, device_bytes=device, host_bytes_per_gpu=host
+    )
+
+
+def tabulate_memory(work: Workload, recipe: Recipe, grid: Grid) -> MemoryTables:
+    """Evaluate every memory term over the distinct combinations of its knobs."""
+    job, operators = work.job, work.operators
+
+    def states(pp: IntArray, vpp: IntArray, **knobs: IntArray) -> Mapping[str, FloatArray]:
+        layers = split_layers(operators, pp, vpp)
+        states_held = estimate_states(job, operators, recipe, layers, **knobs)
+        buffers = estimate_buffers(job, operators, recipe, layers, **knobs)
+        by_stage = {
+            "weights": states_held.weights_bytes,
+            "gradients": states_held.gradients_bytes,
+            "optimizer": states_held.optimizer_bytes,
+            "step_extra": states_held.step_extra_bytes,
+            "initialisation": states_held.initialisation_bytes,
+            "gathered": buffers.gathered_bytes,
+            "buckets": buffers.bucket_bytes,
+        }
+        shape = np.broadcast_shapes(*(array.shape for array in by_stage.values()))
+        columns = {
+            f"{name}_{stage}": np.broadcast_to(array, shape)[position]
+            for name, array in by_stage.items()
+            for position, stage in enumerate(STAGES)
+        }
+        return columns | {"host": np.broadcast_to(states_held.host_bytes, shape).max(axis=0)}
+
+    def activations(**knobs: IntArray) -> Mapping[str, FloatArray]:
+        kept = estimate_layer_kept_bytes(job, operators, recipe, **knobs)
+        columns = {f"kept_{index}": kept[index] for index in range(len(operators.kinds))}
+        return columns | {"working": estimate_working_bytes(job, operators, recipe, **knobs)}
+
+    def layers(pp: IntArray, vpp: IntArray, grad_accum: IntArray) -> Mapping[str, FloatArray]:
+        split = split_layers(operators, pp, vpp)
+        in_flight = estimate_in_flight(pp, vpp, grad_accum, split.index)
+        columns = {
+            f"count_{index}_{stage}": split.counts[position, index]
+            for index in range(len(operators.kinds))
+            for position, stage in enumerate(STAGES)
+        }
+        return columns | {f"in_flight_{stage}": in_flight[position] for position, stage in enumerate(STAGES)}
+
+    def held_inputs(pp: IntArray, vpp: IntArray, **knobs: IntArray) -> Mapping[str, FloatArray]:
+        inputs = estimate_held_input_bytes(job, operators, recipe, split_layers(operators, pp, vpp), **knobs)
+        return {f"held_{stage}": inputs[position] for position, stage in enumerate(STAGES)}
+
+    holds = not job.trains_all and recipe.adapter_held_inputs > 0
+    return MemoryTables(
+        states=grid.tabulate(states, ("tp", "pp", "vpp", "cp", "ep", "etp", "dp", "sharding")),
+        activations=grid.tabulate(activations, ("tp", "sp", "cp", "micro_batch", "recompute")),
+        layers=grid.tabulate(layers, ("pp", "vpp", "grad_accum")),
+        loss=grid.tabulate(
+            lambda **knobs: {"loss": estimate_loss_bytes(job, operators, recipe, **knobs)},
+            ("tp", "sp", "cp", "micro_batch"),
+        ),
+        held=grid.tabulate(held_inputs, ("pp", "vpp", "tp", "sp", "cp", "dp", "micro_batch", "sharding"))
+        if holds
+        else None,
+        kinds=len(operators.kinds),
+    )
+
+
+def gather_terms(
+    tables: MemoryTables,
+    work: Workload,
+    recipe: Recipe,
+    overheads: Overheads,
+    strategies: Strategies,
+    block: slice,
+) -> tuple[MemoryTerms, FloatArray]:
+    """Gather the terms of one block of candidates, and the host memory of one accelerator."""
+    states = tables.states.gather(block)
+    activations = tables.activations.gather(block)
+    layers = tables.layers.gather(block)
+    offloaded = "activations" in work.job.offload
+    kinds = range(tables.kinds)
+    kept, host_kept = estimate_stage_kept_bytes(
+        np.stack([activations[f"kept_{index}"] for index in kinds]),
+        np.stack([np.stack([layers[f"count_{index}_{stage}"] for index in kinds]) for stage in STAGES]),
+        np.stack([layers[f"in_flight_{stage}"] for stage in STAGES]),
+        offloaded=offloaded,
+    )
+    held = None if tables.held is None else tables.held.gather(block)
+    knobs = {name: getattr(strategies, name)[block] for name in ("tp", "pp", "cp", "ep", "dp")}
+    terms = MemoryTerms(
+        **{name: [states[f"{name}_{stage}"] for stage in STAGES] for name in _BY_STAGE},
+        kept=kept,
+        held=None if held is None else [held[f"held_{stage}"] for stage in STAGES],
+        working=activations["working"],
+        loss=tables.loss.gather(block)["loss"],
+        communication=estimate_communication_bytes(overheads, **knobs),
+        single_stage=knobs["pp"] == 1,
+        gradients_wait=(strategies.grad_accum[block] > 1) | recipe.persistent_gradients,
+    )
+    return terms, states["host"] + np.max(host_kept, axis=0)

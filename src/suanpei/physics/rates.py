@@ -1,0 +1,185 @@
+"""The rates that one job meets on one cluster: peaks, achievable rates, latencies.
+
+This is where data-sheet numbers, measured coefficients and the job's precision meet; the formulas of the other
+modules take rates and know neither catalogue nor calibration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from suanpei.job.job import Job, Precision
+    from suanpei.machine.accelerator import Accelerator
+    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.cluster import Cluster
+    from suanpei.machine.fabric import Link
+    from suanpei.physics.recipe import Recipe
+
+PRODUCT_FORMAT: dict[Precision, str] = {
+    "bf16": "bf16",
+    "fp16": "fp16",
+    "fp32": "fp32",
+    "bf16-pure": "bf16",
+    "fp16-pure": "fp16",
+    "fp8": "fp8",
+    "mxfp8": "fp8",
+    "nvfp4": "fp4",
+}
+"""Number format of the linear products of each training precision."""
+
+COMPUTE_FORMAT: dict[Precision, str] = {
+    "bf16": "bf16",
+    "fp16": "fp16",
+    "fp32": "fp32",
+    "bf16-pure": "bf16",
+    "fp16-pure": "fp16",
+    "fp8": "bf16",
+    "mxfp8": "bf16",
+    "nvfp4": "bf16",
+}
+"""Number format of everything else: attention, output layer, element-wise work."""
+
+FORMAT_BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkRates:
+    """One fabric as a collective meets it."""
+
+    ring_bytes_per_s: float
+    """Bus bandwidth of all-gather and reduce-scatter. [B/s]"""
+    all_reduce_bytes_per_s: float
+    latency_s: float
+    """Start-up time of one step. [s]"""
+    is_mesh: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """All rates of one job on one cluster under one recipe."""
+
+    peak_flops_per_s: float
+    """Dense peak of the format of the linear products: the denominator of MFU. [FLOP/s]"""
+    product_flops_per_s: float
+    """Achievable rate of large linear products. [FLOP/s]"""
+    product_bytes: float
+    """Bytes of one element that a linear product reads. [B]"""
+    head_flops_per_s: float
+    """Achievable rate of the output layer, which stays in 16 bits. [FLOP/s]"""
+    compute_bytes: float
+    """Bytes of one element of everything but the linear products. [B]"""
+    memory_bytes_per_s: float
+    """Achievable memory rate of element-wise passes. [B/s]"""
+    attention_forward_flops_per_s: float
+    attention_backward_flops_per_s: float
+    launch_s: float
+    """Host time per kernel, a habit of the framework; the accelerator waits where its work is shorter. [s]"""
+    product_start_s: float
+    """Fixed time of one product. [s]"""
+    compute_units: int
+    """Multiprocessors that share the tiles of a product. [-]"""
+    gradient_overlap: float
+    """Share of gradient communication that can hide behind the backward pass. [-]"""
+    gather_overlap: float
+    """Share of weight gathers that can hide behind compute. [-]"""
+    tensor_overlap: float
+    """Share of tensor-parallel communication that hides behind products. [-]"""
+    step_overhead_s: float
+    """Time per step outside the model: data, logging, synchronisation. [s]"""
+    host_bytes_per_s: float
+    """Achievable rate between host and accelerator, per direction. [B/s]"""
+    up: LinkRates
+    """Inside a domain."""
+    out: LinkRates
+    """Between domains, per accelerator."""
+    domain_gpus: int
+
+
+def _peak(accelerator: Accelerator, number_format: str, field: str, given: str) -> float:
+    peak = accelerator.peak_flops_per_s.get(number_format)
+    if peak is None:
+        raise InputError(
+            Message(
+                "{field}: {accelerator} has no {format} peak in the catalogue, so {given} cannot be planned on it; it"
+                " has {available}",
+                field=field,
+                accelerator=accelerator.name,
+                format=number_format,
+                given=given,
+                available=", ".join(sorted(accelerator.peak_flops_per_s)) or "none",
+            )
+        )
+    return peak
+
+
+def _link(link: Link, calibration: Calibration) -> LinkRates:
+    coefficients = calibration.fabric(link.technology)
+    fraction = coefficients["bandwidth_fraction"].value
+    latency = coefficients["latency_s"].value
+    return LinkRates(
+        ring_bytes_per_s=link.achievable_bytes_per_s * fraction,
+        all_reduce_bytes_per_s=link.all_reduce_bytes_per_s * fraction,
+        latency_s=latency,
+        is_mesh=link.is_mesh,
+    )
+
+
+def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration) -> Rates:
+    """Bring data sheet, calibration and precision together.
+
+    Args:
+        job: Gives the precision. [-]
+        cluster: Gives accelerator and fabrics. [-]
+        recipe: Gives the coefficients of its overlap. [-]
+        calibration: Achievable fractions by generation, recipe and fabric. [-]
+
+    Returns:
+        Rates in SI units.
+
+    Raises:
+        InputError: the accelerator does not run the precision (fp8 before Ada and Hopper, bf16 before Ampere).
+
+    Valid for: coefficients of a generation that was measured; others fall back to ``default`` and say so in the
+    evidence of the estimate.
+    """
+    accelerator = cluster.accelerator
+    value = {name: coefficient.value for name, coefficient in calibration.generation(accelerator.generation).items()}
+    habit = {name: coefficient.value for name, coefficient in calibration.recipe(recipe.name).items()}
+    product_format = PRODUCT_FORMAT[job.precision]
+    compute_format = COMPUTE_FORMAT[job.precision]
+    product_peak = _peak(accelerator, product_format, "precision", job.precision)
+    compute_peak = _peak(accelerator, compute_format, "precision", job.precision)
+    low_precision = product_format in ("fp8", "fp4")
+    sustained = accelerator.sustained_fraction
+    product_fraction = sustained * (value["matrix_fraction_fp8"] if low_precision else value["matrix_fraction"])
+    return Rates(
+        peak_flops_per_s=product_peak,
+        product_flops_per_s=product_peak * product_fraction,
+        product_bytes=FORMAT_BYTES[product_format],
+        head_flops_per_s=compute_peak * sustained * value["matrix_fraction"],
+        compute_bytes=FORMAT_BYTES[compute_format],
+        memory_bytes_per_s=accelerator.memory_bytes_per_s * value["memory_fraction"],
+        attention_forward_flops_per_s=compute_peak * sustained * value["attention_forward_fraction"],
+        attention_backward_flops_per_s=compute_peak * sustained * value["attention_backward_fraction"],
+        launch_s=habit["launch_s"],
+        product_start_s=value["product_start_s"],
+        compute_units=accelerator.compute_units or 1,
+        gradient_overlap=habit["gradient_overlap"] if recipe.overlaps_gradients else 0.0,
+        gather_overlap=habit["gather_overlap"] if recipe.overlaps_gathers else 0.0,
+        tensor_overlap=habit["tensor_overlap"] if recipe.overlaps_tensor else 0.0,
+        step_overhead_s=habit["step_overhead_s"],
+        host_bytes_per_s=accelerator.pcie_bytes_per_s * HOST_LINK_FRACTION,
+        up=_link(cluster.scale_up, calibration),
+        out=_link(cluster.scale_out, calibration),
+        domain_gpus=cluster.domain_gpus,
+    )
+
+
+HOST_LINK_FRACTION = 0.8
+"""Achievable share of the host link's line rate. Source: catalogue, fabrics.csv: PCIe 4.0 x16 25 of 31.5 GB/s, PCIe 5.0
+x16 52 of 63 GB/s."""

@@ -1,0 +1,298 @@
+"""Uncertainty: one owner for every interval, probability and verdict.
+
+What is uncertain is a factor: measured over predicted. Its distribution comes from runs that the fit did not see, as
+sorted residuals of the logarithm; interval, deadline probability, fit verdict and cost band all read it, so they cannot
+contradict each other.
+
+Quantiles are conformal: of n residuals the k-th is the k / (n + 1) quantile, so that a new run from the same population
+falls below it with exactly that probability [1]_ [2]_. Between residuals the quantile is linear in the normal score;
+beyond the outermost it goes on at the slope of a predictive normal, so thin evidence gives wide, finite tails. Nothing
+measured at all gives the prior. Limits: the residuals must come from runs like the one predicted; where they do not,
+`widening` says so.
+
+References:
+    .. [1] V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, Springer, 2005, section 2.2.
+    .. [2] J. Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, arXiv 1604.04173.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from math import exp, log, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from suanpei.job.job import Job
+    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.cluster import Cluster
+    from suanpei.physics.estimate import Verdict
+
+    FloatArray = NDArray[np.float64]
+
+INTERVAL_LEVEL = 0.9
+"""Share of runs that a shown interval should hold: 5th to 95th percentile."""
+
+PRIOR_STEP_SIGMA = 0.30
+"""Log-spread of step time where nothing was measured. Source: published MFU of comparable dense runs lies between 0.3
+and 0.6, catalogue of whole runs; half of that range in logarithm."""
+
+PRIOR_MEMORY_SIGMA = 0.12
+"""Log-spread of memory where nothing was measured: from 16 to 24 B per parameter of one and the same optimizer step
+between frameworks is ± 0.2, taken as the 90 % interval."""
+
+UNMEASURED_WIDENING = 1.5
+"""Factor on the width of the interval for an accelerator generation without training measurements. A judgement, shown
+in the evidence: there is by definition nothing to measure it with."""
+
+REPEAT_SIGMA = 0.03
+"""Log-spread of one configuration measured again on the same software: the 62 readings of the 27 repeated
+configurations in the validation tables have their 5th and 95th percentiles at ± 0.049 about their group's mean."""
+
+_TAIL_FLOOR = 0.02
+"""Least log-spread by which a tail goes on, so that equal residuals do not promise certainty; under `REPEAT_SIGMA`."""
+
+_NORMAL = NormalDist()
+_SCORES = np.linspace(-6.0, 6.0, 2401)
+_PROBABILITIES = np.array([_NORMAL.cdf(float(score)) for score in _SCORES])
+
+
+class Fit(IntEnum):
+    """The memory verdict as a number, for arrays."""
+
+    FITS = 0
+    AT_RISK = 1
+    DOES_NOT_FIT = 2
+
+    @property
+    def verdict(self) -> Verdict:
+        """The word for it."""
+        words: dict[int, Verdict] = {0: "fits", 1: "at_risk", 2: "does_not_fit"}
+        return words[int(self)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The distribution of measured over predicted.
+
+    Example:
+        >>> spread = Spread(residuals=tuple(k / 100 for k in range(-9, 10)))
+        >>> low, high = spread.interval(100.0)
+        >>> f"{low:.1f} {high:.1f}"
+        '91.4 109.4'
+    """
+
+    residuals: tuple[float, ...] = ()
+    """Sorted log(measured / predicted)."""
+    prior_sigma: float = PRIOR_STEP_SIGMA
+    """Log-spread of the normal that stands in for no residuals at all."""
+    widening: float = 1.0
+    """Factor on the distance of every quantile from the median."""
+    evidence: tuple[Message, ...] = ()
+    """What the distribution rests on."""
+
+    @cached_property
+    def _knots(self) -> tuple[FloatArray, FloatArray]:
+        """Normal scores and logarithms through which the quantile function runs, the tails included."""
+        count = len(self.residuals)
+        if not count:
+            end = float(_SCORES[-1])
+            return np.array([-end, end]), np.array([-end, end]) * self.prior_sigma * self.widening
+        logs = np.sort(np.asarray(self.residuals, dtype=np.float64))
+        scores = np.array([_NORMAL.inv_cdf(rank / (count + 1)) for rank in range(1, count + 1)])
+        if count >= 3:
+            slope = max(float(np.std(logs, ddof=1)) * sqrt(1 + 1 / count), _TAIL_FLOOR)
+        else:
+            slope = max(self.prior_sigma, float(np.ptp(logs)))
+        end = float(_SCORES[-1])
+        scores = np.concatenate([[-end], scores, [end]])
+        logs = np.concatenate([[logs[0] + slope * (-end - scores[1])], logs, [logs[-1] + slope * (end - scores[-2])]])
+        centre = float(np.interp(0.0, scores, logs))
+        return scores, centre + self.widening * (logs - centre)
+
+    def log_quantile(self, probability: ArrayLike) -> FloatArray:
+        """Give the quantile of log(measured / predicted), for probabilities strictly between 0 and 1. [-]"""
+        wanted = np.atleast_1d(np.asarray(probability, dtype=np.float64))
+        score = np.array([_NORMAL.inv_cdf(float(value)) for value in wanted.ravel()]).reshape(wanted.shape)
+        knots, logs = self._knots
+        return np.asarray(np.interp(score, knots, logs)).reshape(np.shape(probability))
+
+    def factor(self, probability: float) -> float:
+        """Give the factor that measured over predicted stays below with this probability. [-]"""
+        return float(exp(self.log_quantile(probability)))
+
+    def interval(self, value: float, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
+        """Give the central interval of the measured value around a prediction.
+
+        Args:
+            value: The prediction, in any unit. [any]
+            level: Probability of the interval. [-]
+
+        Returns:
+            Low and high end, in the unit of `value`.
+        """
+        tail = (1.0 - level) / 2.0
+        return value * self.factor(tail), value * self.factor(1.0 - tail)
+
+    def probability_at_most(self, ratio: ArrayLike) -> FloatArray:
+        """Give the probability that measured over predicted is at most `ratio`.
+
+        Args:
+            ratio: Limit over prediction, any shape; 0 and below give 0. [-]
+
+        Returns:
+            Probability, shape of `ratio`. [-]
+        """
+        ratio = np.asarray(ratio, dtype=np.float64)
+        positive = np.maximum(ratio, np.finfo(np.float64).tiny)
+        knots, logs = self._knots
+        score = np.interp(np.log(positive), logs, knots, left=_SCORES[0], right=_SCORES[-1])
+        return np.where(ratio > 0, np.interp(score, _SCORES, _PROBABILITIES), 0.0)
+
+
+def classify_step(job: Job, cluster: Cluster, *, is_complete: bool = True) -> str:
+    """Name the class of the validation whose residuals a step time reads.
+
+    C: experts, 8-bit or narrower products on Blackwell, accelerators of other stacks than CUDA. B: dense, but the
+    fabric between nodes or other settings are assumed. A: dense and everything stated.
+
+    Args:
+        job: Gives experts and precision. [-]
+        cluster: Gives accelerator and fabric. [-]
+        is_complete: Whether every setting of the strategy is stated rather than guessed. [-]
+
+    Returns:
+        ``A``, ``B`` or ``C``.
+    """
+    has_experts = any(kind.experts is not None for kind in job.architecture.kinds)
+    narrow = job.precision in ("fp8", "mxfp8", "nvfp4") and "blackwell" in cluster.accelerator.generation
+    if has_experts or narrow or cluster.accelerator.stack != "cuda":
+        return "C"
+    return "A" if is_complete and not cluster.fabric_is_assumed else "B"
+
+
+def spread_step_time(calibration: Calibration, error_class: str, generation: str) -> Spread:
+    """Give the distribution of step time for a class and an accelerator generation.
+
+    Args:
+        calibration: Holds residuals by class and the measured generations. [-]
+        error_class: ``A``, ``B`` or ``C``; a class without residuals reads the next wider one. [-]
+        generation: Key of the accelerator's generation. [-]
+
+    Returns:
+        The spread with its evidence.
+    """
+    order = ("A", "B", "C")
+    for candidate in order[order.index(error_class) :]:
+        residuals = calibration.step_residuals.get(candidate, ())
+        if residuals:
+            evidence = [
+                Message(
+                    "step time: {count} runs of class {error_class} that the fit did not see",
+                    count=len(residuals),
+                    error_class=candidate,
+                )
+            ]
+            break
+    else:
+        residuals = ()
+        evidence = [Message("step time: no comparable run was measured; the interval is a prior")]
+    widening = 1.0
+    if generation not in calibration.measured_generations:
+        widening = UNMEASURED_WIDENING
+        evidence.append(
+            Message(
+                "no training run on {generation} was measured: the interval is {factor} times as wide",
+                generation=generation,
+                factor=UNMEASURED_WIDENING,
+            )
+        )
+    return Spread(residuals=tuple(residuals), prior_sigma=PRIOR_STEP_SIGMA, widening=widening, evidence=tuple(evidence))
+
+
+def spread_measured_step() -> Spread:
+    """Give the distribution of a step time that the user measured: repeat noise alone."""
+    return Spread(
+        prior_sigma=REPEAT_SIGMA,
+        evidence=(Message("step time: measured by you; the interval is the noise between repeated measurements"),),
+    )
+
+
+def spread_memory(calibration: Calibration, counter: str = "device") -> Spread:
+    """Give the distribution of peak memory by counter.
+
+    Args:
+        calibration: Holds residuals by counter. [-]
+        counter: ``allocated``, ``reserved`` or ``device``. [-]
+
+    Returns:
+        The spread with its evidence.
+
+    Raises:
+        InputError: the counter is none of the three.
+    """
+    if counter not in ("allocated", "reserved", "device"):
+        raise InputError(Message("counter must be allocated, reserved or device, got {counter}", counter=counter))
+    residuals = calibration.memory_residuals.get(counter, ())
+    if residuals:
+        evidence = Message(
+            "memory: {count} peaks of the counter {counter} that the fit did not see",
+            count=len(residuals),
+            counter=counter,
+        )
+    else:
+        evidence = Message("memory: no comparable peak was measured; the interval is a prior")
+    return Spread(residuals=tuple(residuals), prior_sigma=PRIOR_MEMORY_SIGMA, evidence=(evidence,))
+
+
+def judge_fit(device_bytes: ArrayLike, capacity_bytes: ArrayLike, spread: Spread) -> NDArray[np.int8]:
+    """Judge whether predicted memory fits, by its 90 % interval.
+
+    ``fits`` where the high end is within capacity, ``does_not_fit`` where the low end is beyond it, else ``at_risk``.
+
+    Args:
+        device_bytes: Predicted peak, any shape. [B]
+        capacity_bytes: Usable memory, broadcastable. [B]
+        spread: Distribution of measured over predicted memory. [-]
+
+    Returns:
+        `Fit` as numbers, broadcast shape. [-]
+    """
+    low, high = spread.interval(1.0)
+    predicted, capacity = np.asarray(device_bytes, dtype=np.float64), np.asarray(capacity_bytes, dtype=np.float64)
+    fits = predicted * high <= capacity
+    beyond = predicted * low > capacity
+    return np.where(fits, Fit.FITS, np.where(beyond, Fit.DOES_NOT_FIT, Fit.AT_RISK)).astype(np.int8)
+
+
+def multiply_interval(
+    low: float, value: float, high: float, other_low: float, other: float, other_high: float
+) -> tuple[float, float]:
+    """Give the interval of the product of two independent uncertain values, each with its interval of one level.
+
+    Distances in logarithm add in quadrature on either side of the value, exact for log-normal spreads.
+
+    Args:
+        low: Low end of the first value. [any]
+        value: The first value, above 0. [any]
+        high: High end of the first value. [any]
+        other_low: Low end of the second value. [any]
+        other: The second value, above 0. [any]
+        other_high: High end of the second value. [any]
+
+    Returns:
+        Low and high end of ``value · other``.
+    """
+    product = value * other
+    down = sqrt(log(value / low) ** 2 + log(other / other_low) ** 2)
+    up = sqrt(log(high / value) ** 2 + log(other_high / other) ** 2)
+    return product * exp(-down), product * exp(up)

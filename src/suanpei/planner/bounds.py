@@ -1,0 +1,116 @@
+"""Bounds that drop a candidate before its full evaluation, and never one that the evaluation would keep.
+
+Memory: weights, gradients and optimizer states of the fullest stage alone, by the very function that the full memory
+estimate uses. Time: products at the rate of the largest shapes, attention and element-wise passes, with the pipeline's
+bubble and, under full recomputation, the forward pass once more; tile and wave effects, launches, communication, uneven
+stages and the optimizer left out. Both are below the full estimate term by term; a property test compares them with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.physics.compute import estimate_attention_s, estimate_pass_s
+from suanpei.physics.grid import Grid
+from suanpei.physics.layer import LOSS_BYTES
+from suanpei.physics.memory.stages import split_layers
+from suanpei.physics.memory.states import estimate_states
+from suanpei.physics.strategy import Recompute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from suanpei.physics.rates import Rates
+    from suanpei.physics.recipe import Recipe
+    from suanpei.physics.strategy import Strategies
+    from suanpei.physics.workload import Workload
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+_STATE_KNOBS = ("tp", "pp", "vpp", "ep", "etp", "cp", "dp", "sharding")
+
+
+def bound_memory_bytes(work: Workload, recipe: Recipe, strategies: Strategies) -> FloatArray:
+    """Give a lower bound of the peak memory of the fullest accelerator: its states alone.
+
+    They stand side by side in the optimizer step, whatever else the step needs.
+
+    Args:
+        work: The job and its operators. [-]
+        recipe: What the framework keeps. [-]
+        strategies: Candidates, shape (n,). [-]
+
+    Returns:
+        Bound, shape (n,). [B]
+    """
+
+    def term(**knobs: IntArray) -> Mapping[str, FloatArray]:
+        layers = split_layers(work.operators, knobs.pop("pp"), knobs.pop("vpp"))
+        states = estimate_states(work.job, work.operators, recipe, layers, **knobs)
+        return {"states": states.between_steps_bytes.max(axis=0)}
+
+    if not len(strategies):
+        return np.zeros(0)
+    return Grid(strategies).tabulate(term, _STATE_KNOBS).gather(slice(0, len(strategies)))["states"]
+
+
+def bound_step_s(work: Workload, rates: Rates, recipe: Recipe, strategies: Strategies) -> FloatArray:
+    """Give a lower bound of the time of one step.
+
+    Of the work of one micro-batch on one tensor- and context-parallel rank, ``w``, the slowest stage has at least
+    ``w / pp``, and waits for the others through the bubble::
+
+        t ≥ w / pp · (m + (pp - 1) / vpp)
+
+    Args:
+        work: The job and its operators. [-]
+        rates: Achievable rates of the job on the cluster. [-]
+        recipe: What the framework fuses. [-]
+        strategies: Candidates, shape (n,). [-]
+
+    Returns:
+        Bound, shape (n,). [s]
+    """
+    forward_s, backward_s = _layers_per_token_s(work, rates, recipe)
+    once_s = forward_s + backward_s + _head_per_token_s(work, rates)
+    per_token_s = np.where(strategies.recompute == Recompute.FULL, once_s + forward_s, once_s)
+    tokens = strategies.micro_batch * float(work.job.seq_len)
+    per_stage_s = per_token_s * tokens / (strategies.tp * strategies.cp * strategies.pp)
+    return np.asarray(per_stage_s * (strategies.grad_accum + (strategies.pp - 1) / strategies.vpp))
+
+
+def _layers_per_token_s(work: Workload, rates: Rates, recipe: Recipe) -> tuple[float, float]:
+    """Sum all layers' forward and backward work of one token at the rates of large shapes, divided by nothing. [s]"""
+    job, head = work.job, work.operators.head
+    # a capacity below one lets experts drop tokens
+    kept = min(job.capacity_factor or 1.0, 1.0)
+    flops = work.forward_product_flops_per_token - (0.0 if head is None else head.flops_per_token)
+    products_s = flops * kept / rates.product_flops_per_s
+    forward_s, backward_s = products_s, products_s * (2.0 if job.trains_all else 1.0)
+    for kind, layers in zip(work.operators.kinds, np.bincount(work.operators.order), strict=True):
+        # the fixed start of a kernel cancels between one and two sequences
+        attention = estimate_attention_s(
+            kind.attention, job.seq_len, np.array([1.0, 2.0]), rates, flash=job.flash_attention
+        )
+        passes_s = [float(estimate_pass_s(item.elements * recipe.unfused_passes * kept, rates)) for item in kind.passes]
+        ratios = [item.backward_ratio for item in kind.passes]
+        forward_s += layers * (float(np.diff(attention[0])[0]) / job.seq_len + sum(passes_s))
+        backward_s += layers * (
+            float(np.diff(attention[1])[0]) / job.seq_len
+            + sum(time * ratio for time, ratio in zip(passes_s, ratios, strict=True))
+        )
+    return float(forward_s), float(backward_s)
+
+
+def _head_per_token_s(work: Workload, rates: Rates) -> float:
+    """Give the output layer's and the loss's work of one token, forward and backward. [s]"""
+    head = work.operators.head
+    if head is None:
+        return 0.0
+    products_s = (3.0 if work.job.trains_all else 2.0) * head.flops_per_token / rates.head_flops_per_s
+    return products_s + work.operators.vocab * LOSS_BYTES[work.job.loss] / rates.memory_bytes_per_s

@@ -1,0 +1,170 @@
+"""What the search is asked, and one answer: options to rent, constraints, choices.
+
+The planner sees a price only as a number per accelerator-hour, all in one currency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, floor, inf
+from typing import TYPE_CHECKING, Literal
+
+from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
+
+if TYPE_CHECKING:
+    from suanpei.machine.cluster import Cluster
+    from suanpei.physics.recipe import Recipe
+    from suanpei.physics.run import RunEstimate, Runs
+    from suanpei.physics.strategy import Strategy
+
+Objective = Literal["cost", "time"]
+
+DEFAULT_HORIZON_S = 90.0 * DAY_S
+"""Within which the cheapest plan must end when neither deadline nor budget is given. [s]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOption:
+    """Accelerators that can be rented in some numbers at one price.
+
+    Options of one cluster (the same object) share its evaluation: a card by the hour and by the month are two options.
+    """
+
+    cluster: Cluster
+    price_per_gpu_hour: float | None
+    """In the search's one currency; None is unknown."""
+    month_billed: bool
+    """Whether the rent is paid in whole months of 730 h."""
+    counts: tuple[int, ...]
+    """Numbers of accelerators on offer."""
+    sold_by_node: bool = False
+    """Whether a job on part of a node pays for the whole one."""
+
+    def rented_gpus(self, gpus: int, spare_nodes: int = 0) -> int:
+        """Give the accelerators paid for: whole nodes above one node or where sold so, and spare nodes. [-]"""
+        node = self.cluster.gpus_per_node
+        paid = ceil(gpus / node) * node if self.sold_by_node or gpus > node else gpus
+        return paid + spare_nodes * node
+
+    def billed_hours(self, duration_s: float) -> float:
+        """Give the hours paid for a run of this length. [h]"""
+        hours = duration_s / HOUR_S
+        return ceil(hours / MONTH_HOURS - 1e-9) * MONTH_HOURS if self.month_billed else hours
+
+    def affordable_s(self, budget: float, rented_gpus: int) -> float:
+        """Give the longest run that a budget pays for; unlimited without a price. [s]"""
+        if self.price_per_gpu_hour is None or self.price_per_gpu_hour <= 0:
+            return inf
+        hours = budget / (self.price_per_gpu_hour * rented_gpus)
+        if self.month_billed:
+            hours = floor(hours / MONTH_HOURS + 1e-9) * MONTH_HOURS
+        return hours * HOUR_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraints:
+    """What a plan must keep."""
+
+    deadline_s: float | None = None
+    """Calendar time from delivery. [s]"""
+    budget: float | None = None
+    """In the search's one currency."""
+    confidence: float = 0.9
+    """Probability with which deadline and budget must be kept. [-]"""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither deadline nor budget is given."""
+        return self.deadline_s is None and self.budget is None
+
+    def limit_s(self, option: ClusterOption, rented_gpus: int) -> float:
+        """Give the longest run allowed: deadline, what the budget pays, or the default horizon. [s]"""
+        if self.is_open:
+            return DEFAULT_HORIZON_S
+        limit = inf if self.deadline_s is None else self.deadline_s
+        if self.budget is not None:
+            limit = min(limit, option.affordable_s(self.budget, rented_gpus))
+        return limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The best strategy of a cluster on one number of accelerators."""
+
+    recipe: Recipe
+    strategy: Strategy
+    step_s: float
+    tokens_per_step: float
+    device_bytes: float
+    model_flops_per_s_per_gpu: float
+    """Within a step. [FLOP/s]"""
+    mfu: float
+    of_achievable: float
+    exposed_comm_to_compute: float
+    checkpoint_bytes: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One option and number of accelerators with its best strategy, run and cost."""
+
+    option_index: int
+    """Position in the options that the search was given."""
+    option: ClusterOption
+    found: Found
+    runs: Runs
+    run_index: int
+    deadline_s: float | None
+    probability: float
+    """Probability of keeping deadline and budget; of the default horizon where neither is given. [-]"""
+    rented_gpus: int
+    days: float
+    """Central estimate. [d]"""
+    cost: float | None
+    """Of the rented accelerators over the central estimate; None without a price."""
+    ties_at_price_per_gpu_hour: float | None = None
+    """Without a price: what an accelerator-hour may cost at most to tie with the cheapest priced choice."""
+
+    @property
+    def gpus(self) -> int:
+        """Accelerators that compute."""
+        return self.found.strategy.gpus
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that compute."""
+        return ceil(self.gpus / self.option.cluster.gpus_per_node)
+
+    @property
+    def accelerator(self) -> str:
+        """Name of the accelerator."""
+        return self.option.cluster.accelerator.name
+
+    @cached_property
+    def run(self) -> RunEstimate:
+        """The run, explained."""
+        return self.runs.row(self.run_index, self.deadline_s)
+
+    def cost_of(self, duration_s: float) -> float | None:
+        """Give what a run of this length costs; None without a price."""
+        if self.option.price_per_gpu_hour is None:
+            return None
+        return self.option.price_per_gpu_hour * self.rented_gpus * self.option.billed_hours(duration_s)
+
+    @property
+    def model_flops_per_s_per_gpu(self) -> float:
+        """Model FLOPs of the whole run per accelerator and second of it, set-up and stops included. [FLOP/s]"""
+        useful = float(self.runs.central_training_s[self.run_index]) / (self.days * DAY_S)
+        return self.found.model_flops_per_s_per_gpu * useful
+
+    @property
+    def cost_interval(self) -> tuple[float, float] | None:
+        """The cost over the 90 % interval of the run, at the price given; None without a price."""
+        low, high = self.cost_of(self.run.low_days * DAY_S), self.cost_of(self.run.high_days * DAY_S)
+        return None if low is None or high is None else (low, high)
+
+    def duration_at_s(self, confidence: float) -> float:
+        """Give the time that the run stays within with this probability. [s]"""
+        one = self.runs.take(slice(self.run_index, self.run_index + 1))
+        return float(one.quantile_s(confidence)[0])

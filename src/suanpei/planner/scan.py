@@ -1,0 +1,210 @@
+"""The scan of one cluster: its fastest strategy that fits, for every number of accelerators.
+
+On one number of accelerators the fastest run is also the cheapest and the likeliest to keep deadline and budget, so one
+survivor per number answers every objective. Only totals are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+from suanpei.physics.checkpoint import estimate_checkpoint_bytes
+from suanpei.physics.evaluate import Estimates
+from suanpei.physics.rates import resolve_rates
+from suanpei.physics.run import count_steps
+from suanpei.physics.uncertainty import INTERVAL_LEVEL, Fit, spread_memory
+from suanpei.planner.bounds import bound_step_s
+from suanpei.planner.options import Found
+from suanpei.planner.rejections import Reason, Tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from suanpei.job.job import Job
+    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.cluster import Cluster
+    from suanpei.physics.rates import Rates
+    from suanpei.physics.recipe import Recipe
+    from suanpei.physics.strategy import Strategies
+    from suanpei.physics.workload import Workload
+    from suanpei.planner.pool import Block, CandidatePool
+
+    FloatArray = NDArray[np.float64]
+    BoolArray = NDArray[np.bool_]
+
+Evaluate = Callable[["Job", "Cluster", "Recipe", "Calibration", "Strategies"], Estimates]
+"""The seam to physics: `physics.evaluate.evaluate`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scanner:
+    """What all clusters of one search share."""
+
+    work: Workload
+    recipes: tuple[Recipe, ...]
+    calibration: Calibration
+    tokens: float
+    pool: CandidatePool
+    evaluate: Evaluate
+    tallies: Tallies
+
+    def scan(self, cluster: Cluster, training_limits_s: Mapping[int, float]) -> dict[int, Found]:
+        """Find the fastest fitting strategy for every number of accelerators.
+
+        Args:
+            cluster: On what. [-]
+            training_limits_s: Numbers of accelerators, each with the longest predicted training time that could still
+                keep the constraints; infinite without any. [s]
+
+        Returns:
+            The best by number; numbers on which nothing fits are absent.
+        """
+        counts = sorted(training_limits_s)
+        best = _Best(counts, np.array([training_limits_s[count] for count in counts]))
+        stack = cluster.accelerator.stack
+        recipes = [recipe for recipe in self.recipes if stack in recipe.stacks]
+        name = cluster.accelerator.name
+        if not recipes:
+            example = Message("no recipe runs on the {stack} stack of {accelerator}", stack=stack, accelerator=name)
+            self.tallies.add(Reason.UNSUPPORTED, 1, example)
+        seen: set[int] = set()
+        for recipe in recipes:
+            try:
+                rates = resolve_rates(self.work.job, cluster, recipe, self.calibration)
+            except InputError as error:
+                self.tallies.add(Reason.UNSUPPORTED, 1, error.message)
+                return {}
+            for block in self.pool.blocks(cluster, recipe, counts):
+                seen.update(np.unique(block.strategies.gpus).tolist())
+                self._scan_block(cluster, recipe, rates, block, best)
+        if recipes:
+            for count in set(counts) - seen:
+                self.tallies.add(
+                    Reason.ILLEGAL, 1, Message("{gpus} × {accelerator}", gpus=count, accelerator=name), count
+                )
+        return {count: self._found(cluster, *place) for count, place in best.places.items()}
+
+    def _scan_block(self, cluster: Cluster, recipe: Recipe, rates: Rates, block: Block, best: _Best) -> None:
+        """Drop by bounds, evaluate the rest, keep the best."""
+        strategies = block.strategies
+        index = best.index_of(strategies)
+        steps = self._steps(strategies)
+        spread = spread_memory(self.calibration)
+        least_factor, _ = spread.interval(1.0, INTERVAL_LEVEL)
+        too_large = block.memory_bound_bytes * least_factor > cluster.accelerator.memory_bytes
+        train_bound_s = steps * bound_step_s(self.work, rates, recipe, strategies)
+        over_limit = train_bound_s > best.limit_s[index]
+        slower = train_bound_s > best.training_s[index]
+        self.tallies.add_memory(Reason.MEMORY, cluster, strategies, block.memory_bound_bytes, too_large)
+        self._add_limit(cluster, strategies, ~too_large & over_limit, train_bound_s / best.limit_s[index])
+        self._add_slower(cluster, ~too_large & ~over_limit & slower)
+        kept = np.flatnonzero(~(too_large | over_limit | slower))
+        self.tallies.pruned += len(strategies) - len(kept)
+        self.tallies.candidates += len(kept)
+        if not len(kept):
+            return
+        strategies, index = strategies.take(kept), index[kept]
+        estimates = self.evaluate(self.work.job, cluster, recipe, self.calibration, strategies)
+        fits = self._judge(cluster, estimates)
+        training_s = np.where(fits, steps[kept] * estimates.step_s, np.inf)
+        accepted = best.offer(index, training_s, estimates)
+        self._add_slower(cluster, fits, accepted)
+
+    def _steps(self, strategies: Strategies) -> FloatArray:
+        return count_steps(self.tokens, strategies.global_batch_seqs * float(self.work.job.seq_len))
+
+    def _judge(self, cluster: Cluster, estimates: Estimates) -> BoolArray:
+        """Tell which fit, and count those that do not."""
+        strategies, device = estimates.strategies, estimates.device_bytes
+        host = np.zeros(len(device), dtype=np.bool_)
+        if cluster.host_memory_bytes is not None:
+            host = estimates.host_bytes > cluster.host_memory_bytes
+            self.tallies.add_memory(Reason.HOST_MEMORY, cluster, strategies, estimates.host_bytes, host)
+        beyond = (estimates.fit == Fit.DOES_NOT_FIT) & ~host
+        self.tallies.add_memory(Reason.MEMORY, cluster, strategies, device, beyond)
+        self.tallies.add_memory(Reason.AT_RISK, cluster, strategies, device, estimates.fit == Fit.AT_RISK)
+        return np.asarray(estimates.fit == Fit.FITS)
+
+    def _found(self, cluster: Cluster, estimates: Estimates, row: int) -> Found:
+        recipe, strategy = estimates.recipe, estimates.strategies.row(row)
+        rates = resolve_rates(self.work.job, cluster, recipe, self.calibration)
+        tokens_per_step = float(strategy.global_batch_seqs) * self.work.job.seq_len
+        step_s = float(estimates.step_s[row])
+        rate = tokens_per_step * self.model_flops_per_token / step_s / strategy.gpus
+        return Found(
+            recipe=recipe,
+            strategy=strategy,
+            step_s=step_s,
+            tokens_per_step=tokens_per_step,
+            device_bytes=float(estimates.device_bytes[row]),
+            model_flops_per_s_per_gpu=rate,
+            mfu=rate / rates.peak_flops_per_s,
+            of_achievable=rate / rates.product_flops_per_s,
+            exposed_comm_to_compute=float(estimates.exposed_comm_s[row] / estimates.compute_s[row]),
+            checkpoint_bytes=self._checkpoints[recipe.name],
+        )
+
+    @cached_property
+    def model_flops_per_token(self) -> float:
+        """Model FLOPs of the job, per token. [FLOP]"""
+        return self.work.model_flops_per_token()
+
+    @cached_property
+    def _checkpoints(self) -> dict[str, float]:
+        return {recipe.name: estimate_checkpoint_bytes(self.work, recipe) for recipe in self.recipes}
+
+    def _add_slower(self, cluster: Cluster, mask: BoolArray, accepted: int = 0) -> None:
+        self.tallies.add(
+            Reason.SLOWER,
+            int(np.count_nonzero(mask)) - accepted,
+            Message("on {accelerator}", accelerator=cluster.accelerator.name),
+        )
+
+    def _add_limit(self, cluster: Cluster, strategies: Strategies, mask: BoolArray, excess: FloatArray) -> None:
+        if not mask.any():
+            return
+        nearest = int(np.argmin(np.where(mask, excess, np.inf)))
+        example = Message(
+            "{gpus} × {accelerator}: the work alone takes {ratio} times as long as the limit allows",
+            gpus=int(strategies.gpus[nearest]),
+            accelerator=cluster.accelerator.name,
+            ratio=f"{float(excess[nearest]):.2f}",
+        )
+        self.tallies.add(Reason.LIMIT, int(np.count_nonzero(mask)), example, float(excess[nearest]))
+
+
+class _Best:
+    """The fastest so far, by number of accelerators."""
+
+    def __init__(self, counts: Sequence[int], limit_s: FloatArray) -> None:
+        self.counts = np.array(counts, dtype=np.int64)
+        self.limit_s = limit_s
+        self.training_s = np.full(len(counts), np.inf)
+        self.places: dict[int, tuple[Estimates, int]] = {}
+
+    def index_of(self, strategies: Strategies) -> NDArray[np.intp]:
+        """Give the position of each strategy's number of accelerators."""
+        return np.searchsorted(self.counts, strategies.gpus)
+
+    def offer(self, index: NDArray[np.intp], training_s: FloatArray, estimates: Estimates) -> int:
+        """Take what is faster; `index` ascends. Returns how many numbers have their first strategy."""
+        starts = np.flatnonzero(np.diff(index, prepend=-1))
+        least = np.minimum.reduceat(training_s, starts)
+        first = 0
+        for start, end, time_s in zip(starts, [*starts[1:], len(index)], least, strict=True):
+            place = int(index[start])
+            if time_s < self.training_s[place]:
+                row = int(start) + int(np.argmin(training_s[start:end]))
+                first += not np.isfinite(self.training_s[place])
+                self.training_s[place] = time_s
+                self.places[int(self.counts[place])] = (estimates, row)
+        return first

@@ -1,0 +1,142 @@
+"""How figures are written for a person: durations, money, intervals, strategies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.messages import Message
+from suanpei.money import SYMBOLS
+from suanpei.report.locale import translate
+from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, MINUTE_S
+
+if TYPE_CHECKING:
+    from suanpei.money import Money
+    from suanpei.physics.estimate import MemoryEstimate, Phase, Verdict
+    from suanpei.physics.strategy import Strategy
+    from suanpei.report.locale import Language
+
+UNKNOWN = "–"
+
+_DEGREES = ("tp", "pp", "vpp", "cp", "ep", "etp", "dp")
+
+
+def say_duration(duration_s: float, lang: Language) -> str:
+    """Write a duration with its unit: ``7.4 days``, ``5.2 小时``. [s]"""
+    scale_s = _scale_s(duration_s)
+    amount = _amount(duration_s, scale_s)
+    unit = {
+        DAY_S: Message("{amount} days", amount=amount),
+        HOUR_S: Message("{amount} h", amount=amount),
+        MINUTE_S: Message("{amount} min", amount=amount),
+        1.0: Message("{amount} s", amount=amount),
+    }[scale_s]
+    return translate(unit, lang)
+
+
+def say_span(low_s: float, high_s: float, like_s: float) -> str:
+    """Write an interval of durations without its unit, which is that of another duration. [s]"""
+    scale_s = _scale_s(like_s)
+    return f"{_amount(low_s, scale_s)}–{_amount(high_s, scale_s)}"
+
+
+def _scale_s(duration_s: float) -> float:
+    return next((scale for scale in (DAY_S, HOUR_S, MINUTE_S) if duration_s >= 2 * scale), 1.0)
+
+
+def _amount(duration_s: float, scale_s: float) -> str:
+    amount = duration_s / scale_s
+    if scale_s == 1.0:
+        return f"{amount:.3g}"
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.1f}"
+
+
+def say_seconds(duration_s: float) -> str:
+    """Write a step time in seconds, or in milliseconds where it is short: ``4.31 s``. [s]"""
+    if duration_s < 1.0:
+        return f"{duration_s * 1e3:.3g} ms"
+    return f"{duration_s:.3g} s" if duration_s < 1000 else f"{duration_s:,.0f} s"
+
+
+def say_money_span(low: Money, high: Money) -> str:
+    """Write an interval of money, the currency once: ``¥5,106–19,004``."""
+    return f"{low}–{str(high).removeprefix(SYMBOLS.get(high.currency, high.currency + ' '))}"
+
+
+def say_gib(size_bytes: float) -> str:
+    """Write a size in GiB without the unit. [B]"""
+    return f"{size_bytes / GIB_BYTES:.1f}"
+
+
+def say_share(share: float) -> str:
+    """Write a share as a percentage; what is certain only to rounding is not called certain. [-]"""
+    if share > 0.995:
+        return ">99%" if share < 1.0 else "100%"
+    return f"{share:.0%}" if share >= 0.095 or share <= 0 else f"{share:.1%}"
+
+
+def say_probability(probability: float) -> str:
+    """Write a probability; none is called certain. [-]"""
+    if probability > 0.99:
+        return ">99%"
+    return "<1%" if probability < 0.01 else f"{probability:.0%}"
+
+
+def say_strategy(strategy: Strategy) -> str:
+    """Write a strategy in short: ``tp2 pp4 dp8 zero1 full mb1``; degrees of 1 are left out, dp is not."""
+    words = [f"{name}{getattr(strategy, name)}" for name in _DEGREES if getattr(strategy, name) > 1 or name == "dp"]
+    if strategy.sharding:
+        words.append(strategy.sharding.name.lower())
+    if strategy.recompute:
+        words.append(strategy.recompute.name.lower())
+    return " ".join([*words, f"mb{strategy.micro_batch}"])
+
+
+def explain_strategy(recipe: str, strategy: Strategy) -> Message:
+    """Write a strategy in full, as it is set in a launch script."""
+    return Message(
+        "{recipe}: tp {tp}{sp}, pp {pp}, vpp {vpp}, cp {cp}, ep {ep}, dp {dp}; sharding {sharding}, recomputation"
+        " {recompute}; micro-batch {micro}, {accumulated} micro-batches per step and rank",
+        recipe=recipe,
+        tp=strategy.tp,
+        sp=Message(" with sequence parallelism") if strategy.sp else "",
+        pp=strategy.pp,
+        vpp=strategy.vpp,
+        cp=strategy.cp,
+        ep=strategy.ep,
+        dp=strategy.dp,
+        sharding=strategy.sharding.name.lower(),
+        recompute=strategy.recompute.name.lower(),
+        micro=strategy.micro_batch,
+        accumulated=strategy.grad_accum,
+    )
+
+
+def name_verdict(verdict: Verdict) -> Message:
+    """Name a memory verdict for a person."""
+    return {
+        "fits": Message("fits"),
+        "at_risk": Message("at risk"),
+        "does_not_fit": Message("does not fit"),
+    }[verdict]
+
+
+def name_phase(phase: Phase) -> Message:
+    """Name the phase of a memory peak for a person."""
+    return {
+        "initialisation": Message("during initialisation"),
+        "forward": Message("at the end of the forward pass"),
+        "backward": Message("in the backward pass"),
+        "optimizer_step": Message("in the optimizer step"),
+    }[phase]
+
+
+def name_place(memory: MemoryEstimate, stages: int) -> Message:
+    """Name phase and pipeline stage of a memory peak for a person."""
+    phase = name_phase(memory.phase)
+    if stages == 1:
+        return phase
+    return {
+        "first": Message("{phase} on the first pipeline stage", phase=phase),
+        "middle": Message("{phase} on a middle pipeline stage", phase=phase),
+        "last": Message("{phase} on the last pipeline stage", phase=phase),
+    }[memory.stage]

@@ -1,0 +1,234 @@
+"""What ``suanpei plan`` prints: what to rent in one sentence, the plans, the first one in full, and what was left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.text import Text
+
+from suanpei.messages import Message
+from suanpei.quantities import parse_duration_s
+from suanpei.report.locale import translate
+from suanpei.report.text.figures import (
+    UNKNOWN,
+    say_duration,
+    say_gib,
+    say_money_span,
+    say_probability,
+    say_seconds,
+    say_span,
+    say_strategy,
+)
+from suanpei.report.text.layout import ByWidth, Paragraph, heading, make_table
+from suanpei.report.text.plan_choices import render_choices
+from suanpei.report.text.plan_first import render_first
+from suanpei.report.text.plan_rest import render_rest
+from suanpei.units import DAY_S, format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from suanpei.report.locale import Language
+    from suanpei.verbs.job_summary import JobSummary
+    from suanpei.verbs.plan import PlanResult
+    from suanpei.verbs.plan_rows import PlanRow
+
+
+def render_plan(result: PlanResult, lang: Language) -> RenderableType:
+    """Render plans: the headline first, then what a buyer checks, then what a doubter checks."""
+    parts: list[RenderableType] = [
+        Paragraph(translate(_headline(result, lang), lang), style="bold"),
+        Paragraph(translate(_say_job(result.job), lang)),
+        heading(translate("Plans", lang)),
+        _render_rows(result.plans, lang, with_probability=_is_limited(result)),
+        Paragraph(translate(_LEGEND, lang), style="dim"),
+    ]
+    parts += render_first(result.plans[0], lang)
+    parts += render_choices(result, lang)
+    if result.other_stacks:
+        parts += [
+            heading(translate("Cheaper only if your code runs there", lang)),
+            Paragraph(translate(_OTHER_STACKS, lang)),
+            _render_rows(result.other_stacks, lang, with_probability=_is_limited(result)),
+        ]
+    parts += render_rest(result, lang)
+    return Group(*parts)
+
+
+_LEGEND = Message(
+    "tp, pp, vpp, cp, ep, dp: tensor, pipeline, virtual-pipeline, context, expert, data parallel; zero1–3: sharding; full,"
+    " selective: recomputation; mb: micro-batch. Ranges are 90% intervals. Prices are indicative, not offers."
+)
+_OTHER_STACKS = Message(
+    "Other software stacks, and card generations that no measurement of ours covers: wider intervals, and porting is work"
+    " that no price here contains."
+)
+
+
+def _is_limited(result: PlanResult) -> bool:
+    return result.request.get("deadline") is not None or result.request.get("budget") is not None
+
+
+def _headline(result: PlanResult, lang: Language) -> Message:
+    first = result.plans[0]
+    days = first.run.days * DAY_S
+    what = Message(
+        "Rent {gpus} × {accelerator} ({nodes}): {time} (90%: {span}), {cost}",
+        gpus=first.gpus,
+        accelerator=first.accelerator,
+        nodes=say_nodes(first.nodes),
+        time=say_duration(days, lang),
+        span=say_span(first.run.low_days * DAY_S, first.run.high_days * DAY_S, days),
+        cost=_say_cost(first),
+    )
+    if not _is_limited(result):
+        return Message("{what}.", what=what)
+    return Message(
+        "{what}; {probability} likely to keep {limits}.",
+        what=what,
+        probability=say_probability(first.constraint_probability),
+        limits=_say_limits(result, lang),
+    )
+
+
+def say_nodes(nodes: int) -> Message:
+    """Say a number of machines."""
+    return Message("{count} machines", count=f"{nodes:,}") if nodes > 1 else Message("one machine")
+
+
+def _say_cost(row: PlanRow) -> Message:
+    if row.cost is not None:
+        return Message("{total} ({span})", total=row.cost.total, span=say_money_span(row.cost.low, row.cost.high))
+    if row.ties_at_price_per_gpu_hour is not None:
+        return Message("no price known, worth up to {price} per card-hour", price=row.ties_at_price_per_gpu_hour)
+    return Message("no price known")
+
+
+def _say_limits(result: PlanResult, lang: Language) -> Message:
+    deadline, budget = result.request.get("deadline"), result.request.get("budget")
+    if deadline is None:
+        return Message("the budget of {budget}", budget=budget)
+    time = say_duration(parse_duration_s(deadline, "deadline"), lang)
+    if budget is None:
+        return Message("the deadline of {time}", time=time)
+    return Message("the deadline of {time} and the budget of {budget}", time=time, budget=budget)
+
+
+def _say_job(job: JobSummary) -> Message:
+    return Message(
+        "{model}, {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step ({batch_tokens} tokens); {precision},"
+        " {optimizer}",
+        model=job.model,
+        method=job.method,
+        tokens=format_count(job.tokens or 0.0),
+        seq_len=f"{job.seq_len:,}",
+        batch=job.global_batch_seqs,
+        batch_tokens=format_count(job.global_batch_seqs * job.seq_len),
+        precision=job.precision,
+        optimizer=job.optimizer,
+    )
+
+
+def _render_rows(rows: Sequence[PlanRow], lang: Language, *, with_probability: bool) -> RenderableType:
+    return ByWidth(
+        _rows_as_table(rows, lang, with_probability=with_probability),
+        _rows_as_blocks(rows, lang, with_probability=with_probability),
+        least=116,
+    )
+
+
+def _rows_as_table(rows: Sequence[PlanRow], lang: Language, *, with_probability: bool) -> RenderableType:
+    """Show two lines a plan: the figures, and below them strategy and intervals."""
+    columns = [
+        ("", "right"),
+        (translate("Cards and strategy", lang), "left"),
+        (translate("Machines", lang), "right"),
+        (translate("GiB of usable", lang), "right"),
+        (translate("Step", lang), "right"),
+        (translate("MFU", lang), "right"),
+        (translate("Time", lang), "right"),
+        *([(translate("Probability", lang), "right")] if with_probability else []),
+        (translate("Cost", lang), "right"),
+        (translate("Card-hour", lang), "right"),
+    ]
+    table = make_table(columns)  # type: ignore[arg-type]  # the literals above
+    for row in rows:
+        seconds = row.run.days * DAY_S
+        memory = row.estimate.memory
+        role = translate(_role(row), lang)
+        table.add_row(
+            str(row.rank),
+            _two(f"{row.gpus} × {row.accelerator}{'  ' + role if role else ''}", f"{row.recipe} {say_strategy(row.strategy)}"),
+            str(row.nodes),
+            _two(say_gib(memory.device_bytes), f"/ {say_gib(memory.capacity_bytes)}"),
+            say_seconds(row.estimate.step.seconds),
+            f"{row.estimate.mfu:.0%}",
+            _two(say_duration(seconds, lang), say_span(row.run.low_days * DAY_S, row.run.high_days * DAY_S, seconds)),
+            *([say_probability(row.constraint_probability)] if with_probability else []),
+            _two(*_cost_cells(row)),
+            _two(*_price_cells(row)),
+        )
+    return table
+
+
+def _rows_as_blocks(rows: Sequence[PlanRow], lang: Language, *, with_probability: bool) -> RenderableType:
+    """Show three lines a plan, for narrow consoles."""
+    lines: list[RenderableType] = []
+    for row in rows:
+        seconds = row.run.days * DAY_S
+        memory = row.estimate.memory
+        role = translate(_role(row), lang)
+        cards = f"{row.gpus} × {row.accelerator} ({translate(say_nodes(row.nodes), lang)}){'  ' + role if role else ''}"
+        span = say_span(row.run.low_days * DAY_S, row.run.high_days * DAY_S, seconds)
+        time = f"{say_duration(seconds, lang)} ({span})"
+        total, interval = _cost_cells(row)
+        price, _ = _price_cells(row)
+        sure = translate(Message("probability {share}", share=say_probability(row.constraint_probability)), lang)
+        money = translate(Message("{price} per card-hour", price=price), lang)
+        machine = Message(
+            "{used} of {usable} GiB, step {step}, MFU {mfu}",
+            used=say_gib(memory.device_bytes),
+            usable=say_gib(memory.capacity_bytes),
+            step=say_seconds(row.estimate.step.seconds),
+            mfu=f"{row.estimate.mfu:.0%}",
+        )
+        lines += [
+            Paragraph(cards, bullet=f"{row.rank}  ", style="bold"),
+            Paragraph("  ".join([time, *([sure] if with_probability else []), f"{total} ({interval})", money]), indent=3),
+            Paragraph(f"{row.recipe} {say_strategy(row.strategy)}; {translate(machine, lang)}", indent=3),
+        ]
+    return Group(*lines)
+
+
+def _two(first: str, second: str) -> Text:
+    return Text(first + "\n").append(second, style="dim")
+
+
+def _role(row: PlanRow) -> Message | str:
+    roles: dict[str, Message | str] = {
+        "cheapest": Message("cheapest"),
+        "knee": Message("at the knee"),
+        "fastest": Message("fastest"),
+        "ranked": "",
+    }
+    return roles[row.role]
+
+
+def _cost_cells(row: PlanRow) -> tuple[str, str]:
+    if row.cost is None:
+        return UNKNOWN, ""
+    return str(row.cost.total), say_money_span(row.cost.low, row.cost.high)
+
+
+def _price_cells(row: PlanRow) -> tuple[str, str]:
+    band = row.indicative_price
+    if band is not None:
+        return str(band.median), say_money_span(band.low, band.high) if band.low != band.high else ""
+    if row.offer is not None:
+        return str(row.offer.price), row.offer.provider
+    if row.ties_at_price_per_gpu_hour is not None:
+        return f"≤ {row.ties_at_price_per_gpu_hour}", ""
+    return UNKNOWN, ""

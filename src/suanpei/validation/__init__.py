@@ -1,0 +1,1 @@
+"""Measured runs against predictions, and the fit of the calibration."""

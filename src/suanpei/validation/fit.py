@@ -1,0 +1,320 @@
+"""Fit the few coefficients of step time and memory to measurements, and measure the error on runs that the fit did not see.
+
+Log residuals of step time and memory peaks, robust, against priors: a coefficient that the data do not identify stays at its prior.
+Deterministic: no random numbers, folds by a hash of the configuration's name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from suanpei.errors import InputError, MissingExtraError
+from suanpei.machine.calibration import identify_calibration
+from suanpei.messages import Message
+from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
+from suanpei.validation.intervals import remake_intervals
+from suanpei.validation.predict import predict_cases
+from suanpei.validation.problem import Problem, build_problem
+from suanpei.validation.residuals import collect_log_residuals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.validation.case import Case
+    from suanpei.validation.free_coefficients import FreeCoefficient, Parameter
+    from suanpei.validation.residuals import Prediction
+
+    FloatArray = NDArray[np.float64]
+    BoolArray = NDArray[np.bool_]
+
+FOLDS = 5
+"""Groups of the cross-validation; a configuration and its repeats stay in one."""
+
+IDENTIFIED_SHARE = 0.7
+"""A coefficient is identified when the data shrink its spread below this share of the prior's."""
+
+HUBER = 2.0
+"""Residuals beyond this many noise spreads pull linearly, not squared."""
+
+OUTER_STEPS = 6
+"""Sets of derivatives at most."""
+
+CHORD_STEPS = 2
+"""Steps along one set of derivatives; refits without part of the data start at the full fit and take as many."""
+
+LONGEST_STEP = 2.0
+"""Longest step of one coefficient. [prior spreads]"""
+
+HALVINGS = 4
+
+CONVERGED = 0.05
+"""A fit ends when no coefficient moves by more. [prior spreads]"""
+
+Split = Literal["grouped", "source_left_out"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitResult:
+    """A fitted calibration and what it says of runs that it did not see."""
+
+    calibration: Calibration
+    grouped: tuple[Prediction, ...]
+    """Predictions under grouped cross-validation."""
+    source_left_out: tuple[Prediction, ...]
+    """Predictions of each source by a fit without it."""
+    identified: tuple[Parameter, ...]
+    unidentified: tuple[Parameter, ...]
+    """Those that stay at their priors."""
+    figures: int
+    """Published figures that entered. [-]"""
+
+
+def fit(
+    cases: Sequence[Case],
+    prior: Calibration,
+    catalogue: Catalogue,
+    as_of: str,
+    free: Sequence[FreeCoefficient] = FREE_COEFFICIENTS,
+    report_progress: Callable[[float], None] = lambda _: None,
+) -> FitResult:
+    """Fit the free coefficients and measure the error out of sample.
+
+    Args:
+        cases: Measured cases of any files.
+        prior: First values; every coefficient is drawn towards its ``prior``.
+        catalogue: Accelerators and fabrics.
+        as_of: ISO date to stamp the calibration with.
+        free: What may move.
+        report_progress: Called with the share done. [-]
+
+    Returns:
+        The calibration, with residuals by class from refits without each source, and both sets of predictions.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+        InputError: No case has a figure to fit.
+    """
+    problem = build_problem(cases, prior, catalogue)
+    if not problem.cases:
+        raise InputError(Message("no case with a speed or a memory peak can be predicted: nothing to fit"))
+    parameters = list_parameters(prior, problem.keys, free)
+    scores, errors, jacobian = _solve(problem, prior, parameters)
+    report_progress(0.4)
+    known = errors < IDENTIFIED_SHARE
+    identified = tuple(parameter for parameter, is_known in zip(parameters, known, strict=True) if is_known)
+    unidentified = tuple(parameter for parameter, is_known in zip(parameters, known, strict=True) if not is_known)
+    base = with_values(prior, unidentified, [parameter.prior for parameter in unidentified], [None] * len(unidentified))
+    if unidentified and identified:
+        scores, errors, jacobian = _solve(problem, base, identified, start=scores[known])
+    elif not identified:
+        scores, errors, jacobian = np.zeros(0), np.zeros(0), np.zeros((len(problem.cases), 0))
+    report_progress(0.7)
+    fitted = with_values(
+        base,
+        identified,
+        [parameter.value(score) for parameter, score in zip(identified, scores, strict=True)],
+        [
+            parameter.standard_error(score, error)
+            for parameter, score, error in zip(identified, scores, errors, strict=True)
+        ],
+        source=f"fit to {len(problem.cases)} published figures",
+    )
+    out: dict[Split, tuple[Prediction, ...]] = {}
+    refit = _Refit(problem=problem, base=fitted, parameters=identified, scores=scores, jacobian=jacobian)
+    splits: tuple[tuple[Split, Callable[[Case | Prediction], str]], ...] = (
+        ("grouped", assign_fold),
+        ("source_left_out", lambda figure: figure.source),
+    )
+    for split, label in splits:
+        out[split] = remake_intervals(_predict_held_out(cases, refit, catalogue, label), label)
+        report_progress(0.85 if split == "grouped" else 1.0)
+    calibration = _finish(fitted, problem, out, as_of)
+    return FitResult(
+        calibration=calibration,
+        grouped=out["grouped"],
+        source_left_out=out["source_left_out"],
+        identified=identified,
+        unidentified=unidentified,
+        figures=len(problem.cases),
+    )
+
+
+def _solve(
+    problem: Problem, base: Calibration, parameters: Sequence[Parameter], start: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Minimise robust squared residuals and priors within bounds, by Gauss-Newton.
+
+    Each set of derivatives serves `CHORD_STEPS` steps; a step that does not lower the cost is halved.
+
+    Returns:
+        Scores, their standard errors, and the derivatives there.
+    """
+    low, high = _bounds(parameters)
+    scores = np.clip(np.zeros(len(parameters)) if start is None else start, low, high)
+    log_predicted = _predict(problem, base, parameters, scores)
+    for _ in range(OUTER_STEPS):
+        jacobian = problem.jacobian(base, parameters, scores, log_predicted)
+        begun = scores
+        for _ in range(CHORD_STEPS):
+            step = _bounded_step(problem, jacobian, log_predicted, scores, (low, high))
+            scores, log_predicted = _descend(problem, base, parameters, scores, log_predicted, step)
+        if float(np.max(np.abs(scores - begun))) < CONVERGED:
+            break
+    jacobian = problem.jacobian(base, parameters, scores, log_predicted)
+    return scores, _score_errors(problem, jacobian, log_predicted), jacobian
+
+
+def _bounds(parameters: Sequence[Parameter]) -> tuple[FloatArray, FloatArray]:
+    return np.array([one.bounds[0] for one in parameters]), np.array([one.bounds[1] for one in parameters])
+
+
+def _predict(problem: Problem, base: Calibration, parameters: Sequence[Parameter], scores: FloatArray) -> FloatArray:
+    return problem.log_predicted(_calibrate(base, parameters, scores))
+
+
+def _calibrate(base: Calibration, parameters: Sequence[Parameter], scores: FloatArray) -> Calibration:
+    return with_values(base, parameters, [one.value(score) for one, score in zip(parameters, scores, strict=True)])
+
+
+def _bounded_step(
+    problem: Problem,
+    jacobian: FloatArray,
+    log_predicted: FloatArray,
+    scores: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    seen: BoolArray | None = None,
+) -> FloatArray:
+    """Solve the linearised problem for a step that stays within bounds; `seen` leaves figures out."""
+    try:
+        from scipy.optimize import lsq_linear
+    except ImportError as error:
+        raise MissingExtraError("scipy", "fit") from error
+    residuals = problem.log_measured - log_predicted
+    weights = problem.weights * _huber_weights(residuals / problem.noise)
+    if seen is not None:
+        weights = weights * seen
+    scale = np.sqrt(weights) / problem.noise
+    low = np.maximum(bounds[0] - scores, -LONGEST_STEP)
+    high = np.minimum(bounds[1] - scores, LONGEST_STEP)
+    solution = lsq_linear(
+        np.vstack([jacobian * scale[:, None], np.eye(len(scores))]),
+        np.concatenate([residuals * scale, -scores]),
+        bounds=(np.minimum(low, -1e-9), np.maximum(high, 1e-9)),
+        method="bvls",
+    )
+    return np.clip(np.asarray(solution.x), low, high)
+
+
+def _descend(
+    problem: Problem,
+    base: Calibration,
+    parameters: Sequence[Parameter],
+    scores: FloatArray,
+    log_predicted: FloatArray,
+    step: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Take a step, halved until the cost falls; stay where it does not."""
+    cost = _cost(problem, scores, log_predicted)
+    for halving in range(HALVINGS):
+        ahead = scores + step / 2**halving
+        predicted = _predict(problem, base, parameters, ahead)
+        if _cost(problem, ahead, predicted) < cost:
+            return ahead, predicted
+    return scores, log_predicted
+
+
+def _cost(problem: Problem, scores: FloatArray, log_predicted: FloatArray) -> float:
+    """Give Huber's loss of the residuals plus the priors' squares."""
+    size = np.abs(problem.log_measured - log_predicted) / problem.noise
+    loss = np.where(size <= HUBER, size**2, 2 * HUBER * size - HUBER**2)
+    return float(np.sum(problem.weights * loss) + np.sum(scores**2))
+
+
+def _score_errors(problem: Problem, jacobian: FloatArray, log_predicted: FloatArray) -> FloatArray:
+    """Give the standard error of each score, in prior spreads: ``diag((JᵀWJ / s² + 1)⁻¹)^½``, s² the scatter found."""
+    residuals = (problem.log_measured - log_predicted) / problem.noise
+    weights = problem.weights * _huber_weights(residuals)
+    scatter = max(1.0, float(np.sum(weights * residuals**2) / np.sum(weights)))
+    information = jacobian.T @ (jacobian * (weights / problem.noise**2 / scatter)[:, None])
+    return np.sqrt(np.diag(np.linalg.inv(information + np.eye(jacobian.shape[1]))))
+
+
+def _huber_weights(residuals: FloatArray) -> FloatArray:
+    """Weight residuals, given in noise spreads. [-]"""
+    return 1.0 / np.maximum(1.0, np.abs(residuals) / HUBER)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Refit:
+    """The full fit, and how to repeat it without some cases by steps along its own derivatives."""
+
+    problem: Problem
+    base: Calibration
+    parameters: tuple[Parameter, ...]
+    scores: FloatArray
+    jacobian: FloatArray
+
+    def without(self, held_out: BoolArray) -> Calibration:
+        """Fit without the held-out cases.
+
+        Args:
+            held_out: Of the problem's cases, shape (cases,).
+        """
+        if not self.parameters:
+            return self.base
+        bounds = _bounds(self.parameters)
+        scores = self.scores
+        for _ in range(CHORD_STEPS):
+            log_predicted = _predict(self.problem, self.base, self.parameters, scores)
+            scores = scores + _bounded_step(
+                self.problem, self.jacobian, log_predicted, scores, bounds, seen=~held_out
+            )
+        return _calibrate(self.base, self.parameters, scores)
+
+
+def assign_fold(figure: Case | Prediction) -> str:
+    """Give the cross-validation fold of a case or its prediction, by the configuration's name: repeats stay together."""
+    digest = hashlib.sha256(f"{figure.source}/{figure.group}".encode()).digest()
+    return str(digest[0] % FOLDS)
+
+
+def _predict_held_out(
+    cases: Sequence[Case], refit: _Refit, catalogue: Catalogue, label: Callable[[Case | Prediction], str]
+) -> tuple[Prediction, ...]:
+    """Predict every case by a fit that did not see the cases of its label."""
+    parts: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        parts[label(case)].append(case)
+    predictions: list[Prediction] = []
+    for name in sorted(parts):
+        held_out = np.array([label(case) == name for case in refit.problem.cases])
+        calibration = refit.without(held_out) if held_out.any() else refit.base
+        predictions += predict_cases(parts[name], calibration, catalogue).predictions
+    return tuple(predictions)
+
+
+def _finish(
+    fitted: Calibration, problem: Problem, out: dict[Split, tuple[Prediction, ...]], as_of: str
+) -> Calibration:
+    """Add residuals of held-out runs, the measured generations and the identity.
+
+    Residuals are those of refits without the case's own source: what a user's new cluster is to us.
+    """
+    residuals = collect_log_residuals(out["source_left_out"])
+    calibration = replace(
+        fitted,
+        as_of=as_of,
+        step_residuals={name: residuals[name] for name in ("A", "B", "C") if name in residuals},
+        memory_residuals={name: residuals[name] for name in ("allocated", "reserved", "device") if name in residuals},
+        measured_generations=problem.timed_generations,
+    )
+    return identify_calibration(calibration)

@@ -1,0 +1,252 @@
+"""Predict measured cases, blind: no prediction sees its measurement.
+
+Cases that share job, cluster and recipe are evaluated in one call, as rows of one set of strategies.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.errors import InputError
+from suanpei.physics.evaluate import evaluate
+from suanpei.physics.strategy import Strategies
+from suanpei.physics.uncertainty import INTERVAL_LEVEL, spread_memory, spread_step_time
+from suanpei.units import HOUR_S, TERA
+from suanpei.validation.case import MEMORY_METRICS, SkippedCase
+from suanpei.validation.machines import resolve_machine
+from suanpei.validation.published_flops import count_published_flops
+from suanpei.validation.residuals import Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from suanpei.job.job import Job
+    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.machine.cluster import Cluster
+    from suanpei.physics.evaluate import Estimates
+    from suanpei.physics.recipe import Recipe
+    from suanpei.validation.case import Case, Measured
+
+    IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Cases of one job, cluster and recipe."""
+
+    job: Job
+    cluster: Cluster
+    recipe: Recipe
+    cases: tuple[Case, ...]
+    strategies: Strategies
+    owners: IntArray
+    """Index into `cases` of each strategy, ascending, shape (n,)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predictions:
+    """All predicted figures, and the rows that have none."""
+
+    predictions: tuple[Prediction, ...]
+    skipped: tuple[SkippedCase, ...]
+
+
+def predict_cases(cases: Sequence[Case], calibration: Calibration, catalogue: Catalogue) -> Predictions:
+    """Predict every figure of every case with its 90 % interval.
+
+    Args:
+        cases: Any files, in any order.
+        calibration: Coefficients and residuals.
+        catalogue: Accelerators and fabrics.
+
+    Returns:
+        Predictions in the order of the cases, and what could not be predicted with its reason.
+    """
+    batches, skipped = prepare_batches(cases, catalogue)
+    found: dict[tuple[str, str], list[Prediction]] = {}
+    for batch in batches:
+        for part, estimates in _evaluate_or_split(batch, calibration, skipped):
+            for case, row in zip(part.cases, choose_rows(part, estimates), strict=True):
+                found[case.file, case.case_id] = _predict_figures(part, case, estimates, int(row), calibration)
+    ordered = [
+        prediction for case in cases for prediction in found.get((case.file, case.case_id), ())
+    ]
+    return Predictions(predictions=tuple(ordered), skipped=tuple(skipped))
+
+
+def prepare_batches(
+    cases: Sequence[Case], catalogue: Catalogue
+) -> tuple[tuple[Batch, ...], list[SkippedCase]]:
+    """Resolve names and gather the cases that share everything but their strategy.
+
+    Args:
+        cases: Any files.
+        catalogue: Accelerators, fabrics and recipes.
+
+    Returns:
+        Batches, and the cases whose card, fabric or recipe is unknown.
+    """
+    groups: dict[object, list[Case]] = defaultdict(list)
+    skipped: list[SkippedCase] = []
+    machines: dict[object, tuple[Cluster, Recipe]] = {}
+    for case in cases:
+        machine_key = (case.cluster, case.recipe, case.exposed_collectives)
+        try:
+            if machine_key not in machines:
+                machines[machine_key] = resolve_machine(case, catalogue)
+        except InputError as error:
+            skipped.append(_skip(case, error))
+            continue
+        # the batch is a property of the strategy; jobs that differ in it alone share one evaluation
+        groups[machine_key, replace(case.job, global_batch_seqs=1)].append(case)
+    batches = []
+    for (machine_key, _), members in groups.items():  # type: ignore[misc]
+        cluster, recipe = machines[machine_key]
+        batches.append(_make_batch(members, cluster, recipe))
+    return tuple(batches), skipped
+
+
+def _make_batch(members: Sequence[Case], cluster: Cluster, recipe: Recipe) -> Batch:
+    owners = [index for index, case in enumerate(members) for _ in case.strategies]
+    return Batch(
+        job=members[0].job,
+        cluster=cluster,
+        recipe=recipe,
+        cases=tuple(members),
+        strategies=Strategies.of([strategy for case in members for strategy in case.strategies]),
+        owners=np.array(owners, dtype=np.intp),
+    )
+
+
+def _skip(case: Case, error: InputError) -> SkippedCase:
+    return SkippedCase(
+        case_id=case.case_id, file=case.file, source=case.source, error_class=case.error_class, reason=error.message
+    )
+
+
+def _evaluate_or_split(
+    batch: Batch, calibration: Calibration, skipped: list[SkippedCase]
+) -> list[tuple[Batch, Estimates]]:
+    """Evaluate a batch; where that is refused, evaluate its cases one by one and skip those refused."""
+    try:
+        return [(batch, evaluate(batch.job, batch.cluster, batch.recipe, calibration, batch.strategies))]
+    except InputError as error:
+        if len(batch.cases) == 1:
+            skipped.append(_skip(batch.cases[0], error))
+            return []
+    parts: list[tuple[Batch, Estimates]] = []
+    for case in batch.cases:
+        parts += _evaluate_or_split(_make_batch([case], batch.cluster, batch.recipe), calibration, skipped)
+    return parts
+
+
+def choose_rows(batch: Batch, estimates: Estimates) -> IntArray:
+    """Choose one strategy of each case by our own estimate.
+
+    Args:
+        batch: Cases and their strategies.
+        estimates: Of all strategies of the batch.
+
+    Returns:
+        Row of each case, shape (cases,). Where none fits: the one with the least memory.
+    """
+    fits = estimates.device_bytes <= batch.cluster.accelerator.memory_bytes
+    rows = np.empty(len(batch.cases), dtype=np.intp)
+    for index, case in enumerate(batch.cases):
+        own = np.flatnonzero(batch.owners == index)
+        fitting = own[fits[own]]
+        if not len(fitting):
+            rows[index] = own[np.argmin(estimates.device_bytes[own])]
+        elif case.choice == "first_fitting":
+            rows[index] = fitting[0]
+        else:
+            tokens_per_s = batch.strategies.global_batch_seqs[fitting] / estimates.step_s[fitting]
+            rows[index] = fitting[np.argmax(tokens_per_s)]
+    return rows
+
+
+def _predict_figures(
+    batch: Batch, case: Case, estimates: Estimates, row: int, calibration: Calibration
+) -> list[Prediction]:
+    figures = []
+    for measured in case.measured:
+        predicted, low, high = _predict_one(batch, case, measured, estimates, row, calibration)
+        figures.append(
+            Prediction(
+                case_id=case.case_id,
+                file=case.file,
+                source=case.source,
+                error_class=case.error_class,
+                set_name=case.set_name,
+                generation=batch.cluster.accelerator.generation,
+                recipe=batch.recipe.name,
+                group=case.group,
+                metric=measured.metric,
+                bound=measured.bound,
+                measured=measured.value,
+                predicted=predicted,
+                low=low,
+                high=high,
+                assumptions=case.assumptions,
+            )
+        )
+    return figures
+
+
+def _predict_one(
+    batch: Batch, case: Case, measured: Measured, estimates: Estimates, row: int, calibration: Calibration
+) -> tuple[float, float, float]:
+    if measured.metric == "fits":
+        return _call_fit(batch, estimates, row, calibration)
+    if measured.metric in MEMORY_METRICS:
+        predicted = float(getattr(estimates, measured.metric)[row])
+        spread = spread_memory(calibration, measured.metric.removesuffix("_bytes"))
+        return predicted, *spread.interval(predicted, INTERVAL_LEVEL)
+    step_s = float(estimates.step_s[row])
+    error_class = case.error_class if case.error_class in ("A", "B", "C") else "B"
+    low_s, high_s = spread_step_time(calibration, error_class, batch.cluster.accelerator.generation).interval(step_s)
+    units = convert_step(case, batch, row)
+    if measured.metric in ("step_s", "gpu_hours"):
+        return units * step_s, units * low_s, units * high_s
+    return units / step_s, units / high_s, units / low_s
+
+
+def convert_step(case: Case, batch: Batch, row: int) -> float:
+    """Give the factor between a step time and the case's own speed figure.
+
+    Args:
+        case: Its first figure that is no memory says which.
+        batch: Holds the strategies.
+        row: Strategy of the case. [-]
+
+    Returns:
+        1 for ``step_s``; tokens per card and step; TFLOP per card and step; GPU-hours per second of step.
+    """
+    job = case.job
+    gpus = float(batch.strategies.gpus[row])
+    tokens = job.seq_len * float(batch.strategies.global_batch_seqs[row])
+    metrics: Mapping[str, float] = {
+        "step_s": 1.0,
+        "tokens_per_s_per_gpu": tokens / gpus,
+        "gpu_hours": (job.tokens or 0.0) / tokens * gpus / HOUR_S,
+    }
+    metric = next(measured.metric for measured in case.measured if measured.metric not in (*MEMORY_METRICS, "fits"))
+    if metric == "tflops_per_gpu" and case.flops_rule is not None:
+        return tokens / gpus * count_published_flops(job, case.flops_rule) / TERA
+    return metrics[metric]
+
+
+def _call_fit(batch: Batch, estimates: Estimates, row: int, calibration: Calibration) -> tuple[float, float, float]:
+    """Give 1 where it fits, 0.5 at risk, 0 where it does not, as number and as both ends of the 90 % interval."""
+    capacity = batch.cluster.accelerator.memory_bytes
+    device_bytes = float(estimates.device_bytes[row])
+    low_bytes, high_bytes = spread_memory(calibration).interval(device_bytes)
+    low, high = float(high_bytes <= capacity), float(low_bytes <= capacity)
+    return (low + high) / 2, low, high

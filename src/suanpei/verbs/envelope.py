@@ -1,0 +1,112 @@
+"""What every verb returns beside its answer, and the JSON form of any result.
+
+One set of rules serves values (`to_jsonable`) and types (``verbs.json_schema``): a dataclass is an object of its
+fields, a `Message` is ``{key, values, text}``, a `Decimal` a number, an integer enumeration its names in lower case,
+any other enumeration its values. A field's JSON name is its own unless its metadata say ``{"json": "class"}``;
+``{"json": None}`` leaves it out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields, is_dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum, IntEnum
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suanpei import __version__
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMA_VERSION = 1
+"""Raised when a key of any result changes its meaning or goes away."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerbResult:
+    """What every verb returns beside its own answer; result types are made from it."""
+
+    catalog_date: str
+    """Date of the newest catalogue row behind the answer. [ISO date]"""
+    calibration_id: str | None
+    """The calibration that was used; None where none was."""
+    request: Mapping[str, Any]
+    """The full request, defaults filled: running it again repeats the result."""
+    assumptions: tuple[Message, ...]
+    """Everything that the user did not say and that was taken to be so."""
+
+
+def to_envelope(result: VerbResult, say: Callable[[Message], str] = str) -> dict[str, Any]:
+    """Turn a verb's result into its JSON object.
+
+    Args:
+        result: What a verb returned.
+        say: Gives the text of a message in the reader's language.
+
+    Returns:
+        ``suanpei_version``, ``schema_version``, then the fields of the result, those of `VerbResult` first.
+    """
+    return {"suanpei_version": __version__, "schema_version": SCHEMA_VERSION, **to_jsonable(result, say)}
+
+
+def to_jsonable(value: Any, say: Callable[[Message], str] = str) -> Any:
+    """Turn any value of a result into what JSON can hold.
+
+    Args:
+        value: A dataclass, message, number, array, enumeration, date, path, mapping or sequence, nested at will.
+        say: Gives the text of a message in the reader's language.
+
+    Returns:
+        Dicts, lists, strings, numbers, booleans and None; a number that is not finite becomes None.
+
+    Raises:
+        TypeError: A type that has no JSON form.
+    """
+    if value is None or (isinstance(value, bool | str) and not isinstance(value, Enum)):
+        return value
+    if isinstance(value, Message):
+        values = {name: to_jsonable(item, say) for name, item in value.values.items()}
+        return {"key": value.key, "values": values, "text": say(value)}
+    if isinstance(value, Enum):
+        return value.name.lower() if isinstance(value, IntEnum) else to_jsonable(value.value, say)
+    if is_dataclass(value) and not isinstance(value, type):
+        named = ((json_name(item), getattr(value, item.name)) for item in fields(value))
+        return {name: to_jsonable(item, say) for name, item in named if name is not None}
+    if isinstance(value, Mapping):
+        return {_to_key(name): to_jsonable(item, say) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_jsonable(item, say) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((to_jsonable(item, say) for item in value), key=str)
+    return _to_scalar(value, say)
+
+
+def json_name(item: Field[Any]) -> str | None:
+    """Name a dataclass field in JSON; None leaves it out."""
+    name: str | None = item.metadata.get("json", item.name)
+    return name
+
+
+def _to_scalar(value: Any, say: Callable[[Message], str]) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return to_jsonable(value.tolist(), say)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float | Decimal):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, PurePath):
+        return str(value)
+    raise TypeError(type(value).__qualname__)
+
+
+def _to_key(name: Any) -> str:
+    return name if type(name) is str else str(to_jsonable(name))

@@ -1,0 +1,186 @@
+"""`estimate`: explain one configuration term by term."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.job.bundled import load_model
+from suanpei.machine.cluster import build_cluster
+from suanpei.machine.names import resolve_accelerator
+from suanpei.messages import Message
+from suanpei.physics.estimate import Estimate
+from suanpei.physics.checkpoint import estimate_checkpoint_bytes
+from suanpei.physics.run import RunAssumptions, RunEstimate, estimate_runs
+from suanpei.physics.strategy import warn_strategy
+from suanpei.physics.uncertainty import spread_measured_step
+from suanpei.quantities import parse_count, parse_duration_s
+from suanpei.verbs.advice import Advice, advise
+from suanpei.verbs.envelope import VerbResult, to_jsonable
+from suanpei.verbs.inputs import load_inputs
+from suanpei.verbs.job_request import JobRequest, build_job
+from suanpei.verbs.job_summary import JobSummary, summarise_job
+from suanpei.verbs.launch_request import LaunchFindings, merge_launch
+from suanpei.verbs.strategy_request import StrategyRequest, choose_strategy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from suanpei.physics.uncertainty import Spread
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateRequest:
+    """What the user said; None is not said."""
+
+    job: JobRequest
+    strategy: StrategyRequest = field(default_factory=StrategyRequest)
+    gpu: str | None = None
+    gpus: str | None = None
+    gpus_per_node: int | None = None
+    fabric: str | None = None
+    host_memory_bytes: float | None = None
+    measured_step: str | None = None
+    from_launch: tuple[Path, ...] = ()
+    catalog: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateResult(VerbResult):
+    """One configuration, explained."""
+
+    job: JobSummary
+    accelerator: str
+    nodes: int
+    fabric: str
+    """Network between nodes."""
+    estimate: Estimate
+    warnings: tuple[Message, ...]
+    """What is legal but slow or wasteful in this strategy."""
+    run: RunEstimate | None
+    """All steps with checkpoints, stops and set-up; None where no amount of data is given."""
+    advice: tuple[Advice, ...]
+    launch: LaunchFindings | None
+
+
+def estimate(request: EstimateRequest) -> EstimateResult:
+    """Estimate memory and time of one configuration.
+
+    Args:
+        request: What the user said.
+
+    Returns:
+        The estimate with its parts, advice, and the whole run where an amount of data is given.
+
+    Raises:
+        InputError: something given is wrong or missing, naming it.
+        NoAnswerError: no strategy is legal on this many accelerators.
+    """
+    inputs = load_inputs(request.catalog)
+    launch, architecture = None, None
+    if request.from_launch:
+        named = request.job.model
+        merged = merge_launch(
+            request.from_launch,
+            job=request.job,
+            strategy=request.strategy,
+            gpu=request.gpu,
+            gpus=request.gpus,
+            gpus_per_node=request.gpus_per_node,
+            vocab=None if named is None else load_model(inputs.catalogue.table("models"), named).vocab,
+        )
+        launch, architecture = merged.findings, merged.architecture
+        request = replace(
+            request,
+            job=merged.job,
+            strategy=merged.strategy,
+            gpu=merged.gpu,
+            gpus=merged.gpus,
+            gpus_per_node=merged.gpus_per_node,
+        )
+    if request.gpu is None:
+        raise InputError(Message("gpu is missing: name the accelerator, for example --gpu A800"))
+    if request.gpus is None:
+        raise InputError(Message("gpus is missing: say how many accelerators, for example --gpus 8"))
+    job = build_job(request.job, inputs.catalogue, needs_data=False, architecture=architecture)
+    resolved = resolve_accelerator(inputs.catalogue, request.gpu)
+    gpus = parse_count(request.gpus, "gpus")
+    cluster = build_cluster(
+        inputs.catalogue, resolved.accelerator, request.fabric, request.gpus_per_node, request.host_memory_bytes
+    )
+    chosen = choose_strategy(request.strategy, job, cluster, gpus, inputs)
+    estimates, strategy = chosen.estimates, chosen.estimates.strategies.row(chosen.row)
+    explained = estimates.row(chosen.row)
+    spread = estimates.step_spread
+    if request.measured_step is not None:
+        explained, spread = rescale_to_measured(explained, parse_duration_s(request.measured_step, "measured-step"))
+    run_assumptions = RunAssumptions()
+    run = None
+    if job.tokens is not None:
+        run = estimate_runs(
+            explained.step.seconds,
+            explained.tokens_per_step,
+            gpus,
+            tokens=job.tokens,
+            gpus_per_node=cluster.gpus_per_node,
+            checkpoint_bytes=estimate_checkpoint_bytes(estimates.workload, estimates.recipe),
+            spread=spread,
+            assumptions=run_assumptions,
+        ).row(0)
+    return EstimateResult(
+        catalog_date=inputs.catalogue.catalog_date,
+        calibration_id=inputs.calibration.calibration_id,
+        request=to_jsonable(request),
+        assumptions=(
+            *job.assumptions,
+            *resolved.assumptions,
+            *cluster.assumptions,
+            *chosen.assumptions,
+            *(run_assumptions.messages() if run is not None else ()),
+        ),
+        job=summarise_job(job),
+        accelerator=resolved.accelerator.name,
+        nodes=-(-gpus // cluster.gpus_per_node),
+        fabric=cluster.scale_out.name,
+        estimate=explained,
+        warnings=warn_strategy(job, cluster, strategy),
+        run=run,
+        advice=advise(job, cluster, estimates.recipe, inputs.calibration, strategy),
+        launch=launch,
+    )
+
+
+def rescale_to_measured(estimate: Estimate, measured_s: float) -> tuple[Estimate, Spread]:
+    """Put a step time measured on the user's own cluster in place of the predicted one.
+
+    Every part keeps its share; what is left of the uncertainty is the noise between repeats.
+
+    Args:
+        estimate: The prediction for the configuration that was measured.
+        measured_s: Measured time of one step. [s]
+
+    Returns:
+        The rescaled estimate and the spread of its step time.
+    """
+    ratio = measured_s / estimate.step.seconds
+    spread = spread_measured_step()
+    low_s, high_s = spread.interval(measured_s)
+    step = replace(
+        estimate.step,
+        seconds=measured_s,
+        low_seconds=low_s,
+        high_seconds=high_s,
+        parts={name: part * ratio for name, part in estimate.step.parts.items()},
+    )
+    rescaled = replace(
+        estimate,
+        step=step,
+        mfu=estimate.mfu / ratio,
+        mfu_full_attention=estimate.mfu_full_attention / ratio,
+        hfu=estimate.hfu / ratio,
+        of_achievable=estimate.of_achievable / ratio,
+        tokens_per_second_per_gpu=estimate.tokens_per_second_per_gpu / ratio,
+        evidence=(*spread.evidence, *estimate.evidence[1:]),
+    )
+    return rescaled, spread

@@ -1,0 +1,45 @@
+"""What every planning verb reads: catalogue, recipes, calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.machine.calibration import load_calibration
+from suanpei.machine.catalogue import load_catalogue
+from suanpei.messages import Message
+from suanpei.physics.recipe import load_recipes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.physics.recipe import Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """The data behind an answer."""
+
+    catalogue: Catalogue
+    recipes: Mapping[str, Recipe]
+    calibration: Calibration
+
+    def recipe(self, name: str) -> Recipe:
+        """Find a recipe by name."""
+        if name not in self.recipes:
+            raise InputError(
+                Message("recipe must be one of {known}, got {given}", known=", ".join(self.recipes), given=name)
+            )
+        return self.recipes[name]
+
+
+def load_inputs(overlay: Path | None) -> Inputs:
+    """Load the bundled data, overlaid with the user's own folder if one is given."""
+    catalogue = load_catalogue(overlay)
+    return Inputs(
+        catalogue=catalogue, recipes=load_recipes(catalogue.toml("recipes")), calibration=load_calibration(catalogue)
+    )

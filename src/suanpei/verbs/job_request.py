@@ -1,0 +1,361 @@
+"""From a user's words about a job to a `Job`, with every default listed as an assumption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Literal, cast
+
+from suanpei.errors import InputError
+from suanpei.job.bundled import load_model
+from suanpei.job.job import LORA_TARGETS, METHODS, OPTIMIZERS, PRECISIONS, Job, Lora
+from suanpei.messages import Message
+from suanpei.quantities import parse_batch, parse_count, parse_tokens
+from suanpei.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from suanpei.job.architecture import Architecture
+    from suanpei.job.job import BaseStorage, LoraTarget, LossKernel, Method, Optimizer, Precision
+    from suanpei.machine.catalogue import Catalogue
+
+PRETRAIN_SEQ_LEN = 8_192
+"""Longest default sequence of pretraining; longer contexts are usually trained in a later, short stage."""
+TUNING_SEQ_LEN = 4_096
+TUNING_BATCH_SEQS = 128
+LEAST_TUNING_STEPS = 100
+"""A tuning batch shrinks, by powers of two and not below 8, until the run has this many steps."""
+TUNING_EPOCHS = 3
+
+PRETRAIN_BATCH_TOKENS: tuple[tuple[float, float], ...] = (
+    (1e9, 2**19),
+    (3e9, 2**20),
+    (7e9, 2**21),
+    (100e9, 2**22),
+    (float("inf"), 2**24),
+)
+"""Global batch in tokens up to each model size. Sources: GPT-3 (arXiv 2005.14165, table 2.1: 0.5M to 3.2M), Llama 2
+(arXiv 2307.09288: 4M), Llama 3 405B (arXiv 2407.21783, section 3.4: 16M)."""
+
+UNMODELLED_METHODS = ("dpo", "ppo", "grpo", "rlhf", "kto", "orpo", "gkd", "distill", "dora", "galore", "ia3", "prefix")
+"""Methods that are refused by name, never sized as something else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """What the user said about the job; None is not said."""
+
+    model: str | None = None
+    tokens: str | None = None
+    data: tuple[str, ...] = ()
+    tokenizer: str | None = None
+    samples: str | None = None
+    avg_tokens: str | None = None
+    epochs: float | None = None
+    method: str = "auto"
+    seq_len: int | None = None
+    global_batch: str | None = None
+    precision: str | None = None
+    optimizer: str | None = None
+    lora_rank: int | None = None
+    lora_targets: str | None = None
+    flash_attention: bool = True
+    loss: str | None = None
+    offload: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Data:
+    """How much is trained: tokens of one epoch, and epochs."""
+
+    tokens_per_epoch: float | None
+    epochs: float
+    longest_sample: int | None = None
+
+    @property
+    def tokens(self) -> float | None:
+        return None if self.tokens_per_epoch is None else self.tokens_per_epoch * self.epochs
+
+
+def build_job(
+    request: JobRequest, catalogue: Catalogue, *, needs_data: bool, architecture: Architecture | None = None
+) -> Job:
+    """Fill the defaults of a job and check it.
+
+    Args:
+        request: What the user said.
+        catalogue: Bundled models and the user's own.
+        needs_data: Whether an amount of data must be given (planning) or may be left out (one step).
+        architecture: An architecture that launch files spell out; a model named in the request goes before it.
+
+    Returns:
+        The job, its assumptions listed.
+
+    Raises:
+        InputError: A name, number or combination that is wrong, naming the option.
+    """
+    if request.model is not None:
+        architecture = load_model(catalogue.table("models"), request.model)
+    if architecture is None:
+        raise InputError(Message("model is missing: name one, a config.json, its folder, or a size such as 7B"))
+    notes: list[Message] = list(architecture.notes)
+    data = _read_data(request, notes)
+    if needs_data and data.tokens is None:
+        raise InputError(
+            Message(
+                "tokens: nothing says how much data is trained; give --tokens 20B, --data FILES with --tokenizer FILE, or"
+                " --samples N with --avg-tokens N"
+            )
+        )
+    method = _choose_method(request, architecture, data, notes)
+    data = _with_epochs(request, data, method, notes)
+    seq_len = _choose_seq_len(request, architecture, method, data, notes)
+    batch, exact = _choose_batch(request, architecture, method, seq_len, data.tokens, notes)
+    precision = _pick("precision", request.precision, PRECISIONS)
+    if request.precision is None:
+        notes.append(Message("precision: bf16 with fp32 optimizer states (default)"))
+    optimizer = _pick("optimizer", request.optimizer, OPTIMIZERS)
+    if request.optimizer is None:
+        notes.append(Message("optimizer: AdamW (default)"))
+    return Job(
+        architecture=architecture,
+        method=method,
+        seq_len=seq_len,
+        global_batch_seqs=batch,
+        batch_is_exact=exact,
+        tokens=data.tokens,
+        precision=cast("Precision", precision or "bf16"),
+        optimizer=cast("Optimizer", optimizer or "adamw"),
+        lora=_read_lora(request, method, notes),
+        base_storage=_choose_storage(architecture, method, notes),
+        flash_attention=request.flash_attention,
+        loss=cast("LossKernel", _pick("loss", request.loss, ("plain", "in-place", "fused")) or "plain"),
+        offload=_read_offload(request.offload),
+        assumptions=tuple(notes),
+    )
+
+
+def with_method(job: Job, method: Method) -> Job:
+    """Give the same job under another tuning method, for the alternatives of a plan."""
+    notes: list[Message] = []
+    lora = Lora() if method in ("lora", "qlora") else None
+    storage = _choose_storage(job.architecture, method, notes)
+    return replace(job, method=method, lora=lora, base_storage=storage, assumptions=(*job.assumptions, *notes))
+
+
+def _pick(field: str, given: str | None, allowed: Sequence[str]) -> str | None:
+    if given is None or given in allowed:
+        return given
+    raise InputError(
+        Message("{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(allowed), given=given)
+    )
+
+
+def _read_data(request: JobRequest, notes: list[Message]) -> _Data:
+    ways = [
+        name
+        for name, given in (("--tokens", request.tokens), ("--data", request.data), ("--samples", request.samples))
+        if given
+    ]
+    if len(ways) > 1:
+        raise InputError(Message("{ways} say the same thing twice; give one of them", ways=" and ".join(ways)))
+    if request.epochs is not None and not 0 < request.epochs <= 10_000:
+        raise InputError(
+            Message("epochs must be above 0 and at most {most}, got {given}", most=10_000, given=request.epochs)
+        )
+    if request.tokens is not None:
+        return _Data(tokens_per_epoch=parse_tokens(request.tokens, "tokens"), epochs=request.epochs or 1.0)
+    if request.samples is not None:
+        if request.avg_tokens is None:
+            raise InputError(
+                Message("avg-tokens is missing: --samples needs the tokens of an average sample beside it")
+            )
+        samples = parse_count(request.samples, "samples")
+        each = parse_count(request.avg_tokens, "avg-tokens")
+        return _Data(tokens_per_epoch=float(samples) * each, epochs=request.epochs or 0.0)
+    if request.avg_tokens is not None:
+        raise InputError(Message("samples is missing: --avg-tokens needs the number of samples beside it"))
+    if request.data:
+        if request.tokenizer is None:
+            raise InputError(Message("tokenizer is missing: --data needs the model's tokenizer.json beside it"))
+        return _count_data(request.data, request.tokenizer, request.epochs, notes)
+    return _Data(tokens_per_epoch=None, epochs=request.epochs or 1.0)
+
+
+def _count_data(files: tuple[str, ...], tokenizer: str, epochs: float | None, notes: list[Message]) -> _Data:
+    from pathlib import Path  # noqa: PLC0415 - the counting stack is loaded where it is used
+
+    from suanpei.job.dataset import count_dataset  # noqa: PLC0415
+
+    paths: list[Path] = [Path(name) for name in files]
+    stats = count_dataset(paths, Path(tokenizer))
+    notes.append(
+        Message(
+            "data: {tokens} tokens in {records} samples, longest {longest}",
+            tokens=format_count(stats.tokens),
+            records=format_count(stats.records),
+            longest=stats.longest.tokens,
+        )
+    )
+    return _Data(tokens_per_epoch=stats.tokens, epochs=epochs or 0.0, longest_sample=stats.longest.tokens)
+
+
+def _with_epochs(request: JobRequest, data: _Data, method: Method, notes: list[Message]) -> _Data:
+    if data.epochs:
+        return data
+    epochs = 1.0 if method == "pretrain" else float(TUNING_EPOCHS)
+    notes.append(Message("epochs: {epochs} (default for {method})", epochs=epochs, method=method))
+    return replace(data, epochs=epochs)
+
+
+def _choose_method(request: JobRequest, architecture: Architecture, data: _Data, notes: list[Message]) -> Method:
+    given = request.method.lower()
+    if given in UNMODELLED_METHODS:
+        raise InputError(
+            Message(
+                "method {given} is not modelled, and sizing it as another would be wrong; modelled are {modelled}",
+                given=given,
+                modelled=", ".join(METHODS),
+            )
+        )
+    stored = architecture.quantization
+    is_packed = stored is not None and stored.bits < 8
+    if is_packed and stored is not None and given in ("auto", "pretrain", "full", "lora"):
+        raise InputError(
+            Message(
+                "method {given}: {model} is stored in {bits} bits ({scheme}), which only adapters can be trained on; give"
+                " --method qlora, or the 16-bit checkpoint",
+                given=given,
+                model=architecture.name,
+                bits=f"{stored.bits:g}",
+                scheme=stored.method,
+            )
+        )
+    if stored is not None and not is_packed:
+        notes.append(Message("weights stored as {scheme} are widened to 16 bits before training", scheme=stored.method))
+    if given == "auto":
+        tokens = data.tokens_per_epoch
+        is_large = tokens is None or tokens >= architecture.total_parameters
+        notes.append(
+            Message("method: pretrain (at least one token per parameter; continued training costs the same)")
+            if is_large
+            else Message("method: full (fewer tokens than parameters; lora and qlora stand beside it)")
+        )
+        return "pretrain" if is_large else "full"
+    return cast("Method", _pick("method", given, (*METHODS, "auto")))
+
+
+def _choose_seq_len(
+    request: JobRequest, architecture: Architecture, method: Method, data: _Data, notes: list[Message]
+) -> int:
+    context = architecture.max_context
+    if request.seq_len is not None:
+        if request.seq_len < 1:
+            raise InputError(Message("seq-len must be at least 1 token, got {given}", given=request.seq_len))
+        if context is not None and request.seq_len > context:
+            raise InputError(
+                Message(
+                    "seq-len {given} is longer than the {context} tokens that {model} takes",
+                    given=request.seq_len,
+                    context=context,
+                    model=architecture.name,
+                )
+            )
+        return request.seq_len
+    if method == "pretrain":
+        length = min(context or PRETRAIN_SEQ_LEN, PRETRAIN_SEQ_LEN)
+        notes.append(Message("seq-len: {length} (the model's context, at most 8192)", length=length))
+        return length
+    longest = data.longest_sample
+    if longest is not None:
+        # samples are sized by the longest one, rounded up to what kernels like, as the peak follows it
+        length = min(max(ceil(longest / 128) * 128, 512), context or TUNING_SEQ_LEN, max(TUNING_SEQ_LEN, longest))
+        notes.append(Message("seq-len: {length} (the longest sample, packed)", length=length))
+        return length
+    length = min(context or TUNING_SEQ_LEN, TUNING_SEQ_LEN)
+    notes.append(Message("seq-len: {length}, samples packed (default for tuning)", length=length))
+    return length
+
+
+def _choose_batch(
+    request: JobRequest,
+    architecture: Architecture,
+    method: Method,
+    seq_len: int,
+    tokens: float | None,
+    notes: list[Message],
+) -> tuple[int, bool]:
+    if request.global_batch is not None:
+        batch = parse_batch(request.global_batch, "global-batch")
+        if batch.unit == "seqs":
+            return batch.amount, True
+        return max(round(batch.amount / seq_len), 1), False
+    if method == "pretrain":
+        size = architecture.total_parameters
+        target = next(batch_tokens for most, batch_tokens in PRETRAIN_BATCH_TOKENS if size < most)
+        batch_seqs = max(round(target / seq_len), 1)
+        notes.append(
+            Message(
+                "global-batch: {seqs} sequences, {tokens} tokens (by model size, from published runs)",
+                seqs=batch_seqs,
+                tokens=format_count(batch_seqs * seq_len),
+            )
+        )
+        return batch_seqs, False
+    batch_seqs = TUNING_BATCH_SEQS
+    while tokens is not None and batch_seqs > 8 and tokens / (batch_seqs * seq_len) < LEAST_TUNING_STEPS:
+        batch_seqs //= 2
+    notes.append(Message("global-batch: {seqs} sequences (default for tuning)", seqs=batch_seqs))
+    return batch_seqs, False
+
+
+def _read_lora(request: JobRequest, method: Method, notes: list[Message]) -> Lora | None:
+    given = [
+        name
+        for name, value in (("lora-rank", request.lora_rank), ("lora-targets", request.lora_targets))
+        if value is not None
+    ]
+    if method not in ("lora", "qlora"):
+        if given:
+            raise InputError(
+                Message("{options} only mean something with --method lora or qlora", options=", ".join(given))
+            )
+        return None
+    rank = 16 if request.lora_rank is None else request.lora_rank
+    if not 1 <= rank <= 4096:
+        raise InputError(Message("lora-rank must be between 1 and 4096, got {given}", given=rank))
+    if request.lora_rank is None:
+        notes.append(Message("lora-rank: {rank} (default)", rank=rank))
+    if request.lora_targets is None:
+        notes.append(Message("lora-targets: all linear products of the layers (default)"))
+        return Lora(rank=rank)
+    if request.lora_targets in ("all", "all-linear"):
+        return Lora(rank=rank)
+    names = [name.strip().removesuffix("_proj") for name in request.lora_targets.split(",") if name.strip()]
+    for name in names:
+        _pick("lora-targets", name, LORA_TARGETS)
+    if not names:
+        raise InputError(Message("lora-targets names no product; it takes all-linear or names such as q,k,v,o"))
+    return Lora(rank=rank, targets=tuple(cast("LoraTarget", name) for name in dict.fromkeys(names)))
+
+
+def _choose_storage(architecture: Architecture, method: Method, notes: list[Message]) -> BaseStorage | None:
+    if method != "qlora":
+        return None
+    stored = architecture.quantization
+    if stored is not None and stored.method in ("gptq", "awq"):
+        return "gptq-int4"
+    notes.append(Message("base: NF4 with double quantisation (default of qlora)"))
+    return "nf4-dq"
+
+
+def _read_offload(given: str | None) -> frozenset[Literal["optimizer", "parameters", "activations"]]:
+    allowed = ("optimizer", "parameters", "activations")
+    if given is None or given == "none":
+        return frozenset()
+    names = [name.strip() for name in given.split(",")]
+    for name in names:
+        _pick("offload", name, allowed)
+    return frozenset(cast("list[Literal['optimizer', 'parameters', 'activations']]", names))

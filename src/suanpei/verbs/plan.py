@@ -1,0 +1,282 @@
+"""`plan`: from a model and its data, a deadline and a budget to a ranked, explained rental plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal
+
+from suanpei.errors import InputError, NoAnswerError
+from suanpei.market.cost import Cost, price_package
+from suanpei.messages import Message
+from suanpei.physics.run import RunAssumptions
+from suanpei.planner.enumerate import PRACTICAL
+from suanpei.planner.knee import CurvePoint
+from suanpei.planner.options import Constraints
+from suanpei.planner.rejections import Rejection
+from suanpei.planner.search import SearchResult, SearchSettings, search
+from suanpei.verbs.envelope import VerbResult, to_jsonable
+from suanpei.verbs.inputs import load_inputs
+from suanpei.verbs.job_request import build_job, with_method
+from suanpei.verbs.job_summary import JobSummary, summarise_job
+from suanpei.verbs.plan_request import read_terms
+from suanpei.verbs.plan_rows import PlanRow, RowBuilder
+from suanpei.verbs.supply import Supplies, build_supplies, only_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suanpei.job.job import Job, Method
+    from suanpei.planner.options import Choice
+    from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.plan_request import PlanRequest, PlanTerms
+
+OTHER_STACKS_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """Something else that was considered, beside the first plan."""
+
+    kind: Literal["method", "biggest_package"]
+    method: Method
+    row: PlanRow | None
+    """The plan under another method; None for a package."""
+    accelerator: str
+    gpus: int
+    days: float
+    cost: Cost | None
+    cost_ratio: float | None
+    """Its cost over the first plan's. [-]"""
+    days_saved: float
+    """The first plan's days less its days; below 0 it is slower. [d]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KneeResult:
+    """Where more cards stop paying, on the first plan's accelerator."""
+
+    accelerator: str
+    curve: tuple[CurvePoint, ...]
+    recommended_gpus: int
+    rule: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchStats:
+    """How much was looked at."""
+
+    candidates: int
+    """Legal strategies whose full memory and time were evaluated."""
+    pruned: int
+    """Legal strategies that a bound dropped before."""
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanResult(VerbResult):
+    """Ranked, explained plans."""
+
+    job: JobSummary
+    currency: str
+    rates: tuple[str, ...]
+    """Exchange rates on hand, the user's own first."""
+    plans: tuple[PlanRow, ...]
+    other_stacks: tuple[PlanRow, ...]
+    """Cards of other software stacks, or of generations that nothing measured: cheaper only if the code runs there."""
+    alternatives: tuple[Alternative, ...]
+    knee: KneeResult | None
+    rejected: tuple[Rejection, ...]
+    search: SearchStats
+
+
+def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = None) -> PlanResult:
+    """Plan a rental.
+
+    Args:
+        request: What the user said.
+        progress: Told about the accelerators searched and all of them.
+
+    Returns:
+        The best plans with the knee, alternatives, rejections and all assumptions.
+
+    Raises:
+        InputError: something given is wrong or missing, naming it.
+        NoAnswerError: nothing fits, or nothing keeps deadline and budget: the binding constraint and what would help.
+    """
+    started_s = perf_counter()
+    inputs = load_inputs(request.catalog)
+    terms = read_terms(request, inputs.catalogue)
+    job = build_job(request.job, inputs.catalogue, needs_data=True)
+    supplies = build_supplies(request, terms, inputs)
+    searcher = _Planner(request=request, terms=terms, inputs=inputs, progress=progress)
+    main = only_first(supplies, is_main=True)
+    found = searcher.search(job, main)
+    if found.failure is not None:
+        raise NoAnswerError(found.failure)
+    rows = searcher.rows(job, main, found)
+    others_supplies = only_first(supplies, is_main=False)
+    others = searcher.search(job, others_supplies) if others_supplies.items else None
+    other_rows = () if others is None else searcher.rows(job, others_supplies, others)[:OTHER_STACKS_SHOWN]
+    alternatives = searcher.alternatives(job, main, found, rows)
+    return PlanResult(
+        catalog_date=inputs.catalogue.catalog_date,
+        calibration_id=inputs.calibration.calibration_id,
+        request=to_jsonable(request),
+        assumptions=tuple(
+            dict.fromkeys(
+                (
+                    *job.assumptions,
+                    *terms.assumptions,
+                    *supplies.assumptions,
+                    *found.listed[0].choice.option.cluster.assumptions,
+                    *PRACTICAL.messages(),
+                    *RunAssumptions().messages(),
+                )
+            )
+        ),
+        job=summarise_job(job),
+        currency=terms.currency,
+        rates=tuple(str(rate) for rate in terms.rates.rates),
+        plans=rows,
+        other_stacks=other_rows,
+        alternatives=alternatives,
+        knee=_knee(found),
+        rejected=found.rejected,
+        search=SearchStats(
+            candidates=found.candidates + (others.candidates if others else 0),
+            pruned=found.pruned + (others.pruned if others else 0),
+            seconds=perf_counter() - started_s,
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Planner:
+    """The searches of one request."""
+
+    request: PlanRequest
+    terms: PlanTerms
+    inputs: Inputs
+    progress: Callable[[int, int], None] | None
+
+    def search(self, job: Job, supplies: Supplies, *, top: int | None = None) -> SearchResult:
+        """Search the supplies for one job."""
+        terms = self.terms
+        settings = SearchSettings(
+            constraints=Constraints(
+                deadline_s=terms.deadline_s,
+                budget=None if terms.budget is None else float(terms.budget.amount),
+                confidence=terms.confidence,
+            ),
+            objective=terms.objective,
+            top=self.request.top if top is None else top,
+            day_value=None if terms.day_value is None else float(terms.day_value.amount),
+        )
+        return search(
+            job,
+            [item.option for item in supplies.items],
+            tuple(self.inputs.recipes.values()),
+            self.inputs.calibration,
+            settings,
+            progress=self.progress,
+        )
+
+    def rows(self, job: Job, supplies: Supplies, found: SearchResult) -> tuple[PlanRow, ...]:
+        """Explain and price what a search listed."""
+        return self._builder(job, supplies).build(found.listed)
+
+    def _builder(self, job: Job, supplies: Supplies) -> RowBuilder:
+        return RowBuilder(
+            job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency
+        )
+
+    def alternatives(
+        self, job: Job, supplies: Supplies, found: SearchResult, rows: tuple[PlanRow, ...]
+    ) -> tuple[Alternative, ...]:
+        """Give the other methods of a tuning job, and the biggest package beside the first plan."""
+        alternatives = []
+        if job.method == "full" and self.request.job.method == "auto":
+            for method in ("lora", "qlora"):
+                other = self._other_method(job, method, supplies, rows[0])
+                if other is not None:
+                    alternatives.append(other)
+        package = self._biggest_package(job, supplies, found, rows[0])
+        if package is not None:
+            alternatives.append(package)
+        return tuple(alternatives)
+
+    def _other_method(
+        self, job: Job, method: Literal["lora", "qlora"], supplies: Supplies, first: PlanRow
+    ) -> Alternative | None:
+        try:
+            changed = with_method(job, method)
+            found = self.search(changed, supplies, top=1)
+        except InputError:
+            return None
+        if not found.listed:
+            return None
+        row = self._builder(changed, supplies).row(found.listed[0].choice, 1, found.listed[0].role)
+        return Alternative(
+            kind="method",
+            method=method,
+            row=row,
+            accelerator=row.accelerator,
+            gpus=row.gpus,
+            days=row.run.days,
+            cost=row.cost,
+            cost_ratio=_ratio(row.cost, first.cost),
+            days_saved=first.run.days - row.run.days,
+        )
+
+    def _biggest_package(
+        self, job: Job, supplies: Supplies, found: SearchResult, first: PlanRow
+    ) -> Alternative | None:
+        """Give a month of one whole node for a job that needs less, else the largest count of the curve."""
+        chosen = found.listed[0].choice
+        node = chosen.option.cluster.gpus_per_node
+        is_small = chosen.gpus <= node and chosen.run.days < 30.0
+        by_gpus = {choice.gpus: choice for choice in found.curve}
+        if not by_gpus:
+            return None
+        biggest = by_gpus.get(node) if is_small else by_gpus[max(by_gpus)]
+        if biggest is None or (biggest.gpus == chosen.gpus and not is_small):
+            return None
+        cost = self._package_cost(job, supplies, biggest, is_small=is_small)
+        return Alternative(
+            kind="biggest_package",
+            method=job.method,
+            row=None,
+            accelerator=biggest.accelerator,
+            gpus=biggest.gpus,
+            days=biggest.run.days,
+            cost=cost,
+            cost_ratio=_ratio(cost, first.cost),
+            days_saved=first.run.days - biggest.run.days,
+        )
+
+    def _package_cost(self, job: Job, supplies: Supplies, biggest: Choice, *, is_small: bool) -> Cost | None:
+        prices = supplies.prices_for(biggest.option.cluster, biggest.gpus)
+        if not prices:
+            return None
+        if not is_small:
+            return self._builder(job, supplies).bills(biggest, biggest.run)[0].cost
+        monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
+        return price_package(monthly[0].unit_price, gpus_per_node=biggest.option.cluster.gpus_per_node)
+
+
+def _knee(found: SearchResult) -> KneeResult | None:
+    if found.knee is None or not found.curve:
+        return None
+    return KneeResult(
+        accelerator=found.curve[0].accelerator,
+        curve=found.knee.curve,
+        recommended_gpus=found.knee.recommended_gpus,
+        rule=found.knee.rule,
+    )
+
+
+def _ratio(cost: Cost | None, other: Cost | None) -> float | None:
+    if cost is None or other is None or other.total.amount == 0:
+        return None
+    return cost.total.ratio(other.total)

@@ -1,0 +1,144 @@
+"""What a user asks of a plan, and the same read and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+from suanpei.money import ExchangeRates, Money
+from suanpei.quantities import (
+    CountRange,
+    parse_count_range,
+    parse_currency,
+    parse_duration_s,
+    parse_fraction,
+    parse_gpu_price,
+    parse_money,
+    parse_rate,
+)
+from suanpei.verbs.job_request import JobRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+    from pathlib import Path
+
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.offer import Tier
+    from suanpei.planner.options import Objective
+
+LARGEST_GPUS = 16_384
+DEFAULT_GPUS = "1-1024"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest:
+    """What the user said; None is not said."""
+
+    job: JobRequest
+    as_of: date
+    """The day from which the age of a price counts."""
+    currency: str
+    """Of costs and budget: CNY in Chinese, USD otherwise, unless the user names one."""
+    deadline: str | None = None
+    budget: str | None = None
+    gpu: tuple[str, ...] = ()
+    gpus: str | None = None
+    fabric: str | None = None
+    gpus_per_node: int | None = None
+    offers: tuple[Path, ...] = ()
+    price: tuple[str, ...] = ()
+    tier: tuple[str, ...] = ()
+    """``spot`` and ``marketplace``, only when asked for."""
+    region: str | None = None
+    tenancy: str | None = None
+    confidence: str = "0.9"
+    objective: str = "cost"
+    day_value: str | None = None
+    rate: tuple[str, ...] = ()
+    top: int = 5
+    catalog: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanTerms:
+    """The request, read and checked."""
+
+    currency: str
+    rates: ExchangeRates
+    deadline_s: float | None
+    budget: Money | None
+    confidence: float
+    objective: Objective
+    day_value: Money | None
+    counts: CountRange
+    stated_prices: Mapping[str, Money]
+    """Prices that the user states, by the name as written."""
+    extra_tiers: frozenset[Tier]
+    dedicated: bool
+    assumptions: tuple[Message, ...]
+
+
+def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
+    """Read and check everything but the job.
+
+    Args:
+        request: What the user said.
+        catalogue: Holds the exchange rates.
+
+    Returns:
+        Quantities in SI units and money in the plan's currency.
+
+    Raises:
+        InputError: a value that cannot be read or is out of range, naming the option.
+    """
+    rates = ExchangeRates.from_rows([dict(row.cells) for row in catalogue.table("exchange_rates")])
+    for text in request.rate:
+        rates = rates.overridden(parse_rate(text, "rate"))
+    currency = parse_currency(request.currency, "currency")
+    notes = []
+    if request.gpus is None:
+        notes.append(Message("cards: 1 to 1024, whole nodes above one node (default)"))
+    if request.confidence == "0.9":
+        notes.append(Message("confidence: 0.9; a listed plan keeps deadline and budget with this probability"))
+    counts = parse_count_range(request.gpus or DEFAULT_GPUS, "gpus")
+    if counts.most > LARGEST_GPUS:
+        raise InputError(
+            Message("gpus must be at most {most}, got {given}", most=LARGEST_GPUS, given=counts.most)
+        )
+    confidence = parse_fraction(request.confidence, "confidence")
+    if not 0.5 <= confidence <= 0.99:
+        raise InputError(Message("confidence must be between 0.5 and 0.99, got {given}", given=request.confidence))
+    if not 1 <= request.top <= 100:
+        raise InputError(Message("top must be between 1 and 100, got {given}", given=request.top))
+    return PlanTerms(
+        currency=currency,
+        rates=rates,
+        deadline_s=None if request.deadline is None else parse_duration_s(request.deadline, "deadline"),
+        budget=_money(request.budget, "budget", currency, rates),
+        confidence=confidence,
+        objective=cast("Objective", _one_of("objective", request.objective, ("cost", "time"))),
+        day_value=_money(request.day_value, "day-value", currency, rates),
+        counts=counts,
+        stated_prices=dict(parse_gpu_price(text, "price") for text in request.price),
+        extra_tiers=frozenset(
+            cast("Literal['spot', 'marketplace']", _one_of("tier", tier, ("spot", "marketplace")))
+            for tier in request.tier
+        ),
+        dedicated=_one_of("tenancy", request.tenancy or "shared", ("shared", "dedicated")) == "dedicated",
+        assumptions=tuple(notes),
+    )
+
+
+def _money(text: str | None, field: str, currency: str, rates: ExchangeRates) -> Money | None:
+    return None if text is None else rates.convert(parse_money(text, field), currency)
+
+
+def _one_of(field: str, given: str, allowed: tuple[str, ...]) -> str:
+    if given not in allowed:
+        raise InputError(
+            Message("{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(allowed), given=given)
+        )
+    return given

@@ -1,0 +1,46 @@
+"""Repeat an earlier result: its request, read back from JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+from suanpei.verbs.plan_request import PlanRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_plan_request(path: Path, given: PlanRequest) -> PlanRequest:
+    """Read the request of an earlier plan.
+
+    Args:
+        path: A JSON result of ``suanpei plan --json``.
+        given: The request on the command line, which must be empty but for what every call has.
+
+    Returns:
+        The earlier request, its day included, so that the same data give the same result.
+
+    Raises:
+        InputError: the file cannot be read, is no plan, or other options stand beside it.
+    """
+    empty = PlanRequest(job=type(given.job)(), as_of=given.as_of, currency=given.currency)
+    if given != replace(empty, as_of=given.as_of):
+        raise InputError(Message("replay: the file holds the whole request; give no other option beside it"))
+    try:
+        document: Any = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(Message("replay: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)) from error
+    except ValueError as error:
+        raise InputError(Message("replay: {path} is not JSON: {reason}", path=str(path), reason=str(error))) from error
+    try:
+        return TypeAdapter(PlanRequest).validate_python(document["request"])
+    except (ValidationError, KeyError, TypeError) as error:
+        raise InputError(
+            Message("replay: {path} is no result of suanpei plan --json", path=str(path))
+        ) from error

@@ -1,0 +1,209 @@
+"""What can be rented: clusters, the prices at which they can be had, and in which numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.machine.cluster import build_cluster
+from suanpei.machine.names import resolve_accelerator
+from suanpei.market.indicative import PriceTerms, quote_indicative, state_price
+from suanpei.market.offers_file import load_offers
+from suanpei.market.price_rows import build_price_rows, index_price_rows, is_in_region
+from suanpei.messages import Message
+from suanpei.planner.enumerate import choose_counts
+from suanpei.planner.options import ClusterOption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from suanpei.machine.accelerator import Accelerator
+    from suanpei.machine.cluster import Cluster
+    from suanpei.market.indicative import IndicativePrice
+    from suanpei.market.offer import Offer
+    from suanpei.market.price_rows import PriceTable
+    from suanpei.money import Money
+    from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.plan_request import PlanRequest, PlanTerms
+
+NO_LINKS = "none"
+"""An offer that names no links is planned without a network worth the name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supply:
+    """One cluster at one price in some numbers, for the search, with what the search does not see."""
+
+    option: ClusterOption
+    price: IndicativePrice | Offer | None
+    """None: no row serves, the plan says what the card may cost at most."""
+    is_main: bool
+    """Whether it may stand in the first table: CUDA cards of measured generations, and whatever the user names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supplies:
+    """Everything on offer."""
+
+    items: tuple[Supply, ...]
+    assumptions: tuple[Message, ...]
+
+    def prices_for(self, cluster: Cluster, gpus: int) -> tuple[IndicativePrice | Offer, ...]:
+        """Give every price at which so many accelerators of a cluster can be had."""
+        return tuple(
+            item.price
+            for item in self.items
+            if item.option.cluster is cluster and gpus in item.option.counts and item.price is not None
+        )
+
+
+def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supplies:
+    """Gather what can be rented: the offers given, else every card of the catalogue at indicative prices.
+
+    Args:
+        request: Names of cards, offers, fabric.
+        terms: Currency, counts, prices that the user states.
+        inputs: Catalogue, recipes, calibration.
+
+    Returns:
+        Supplies, cards in the order of the catalogue or of the names given.
+
+    Raises:
+        InputError: a name, fabric, price or offer that cannot be read.
+    """
+    stated: dict[str, Money] = {}
+    for text, money in terms.stated_prices.items():
+        name = resolve_accelerator(inputs.catalogue, text).accelerator.name
+        stated[name] = terms.rates.convert(money, terms.currency)
+    if request.offers:
+        if stated:
+            raise InputError(Message("price: offers carry their own prices; give --price or --offers"))
+        return _from_offers(request, terms, inputs)
+    resolved = [resolve_accelerator(inputs.catalogue, name) for name in request.gpu]
+    notes = [note for item in resolved for note in item.assumptions]
+    accelerators: Sequence[Accelerator] = [item.accelerator for item in resolved]
+    if not accelerators:
+        accelerators = tuple(load_accelerators(inputs.catalogue).values())
+    stacks = {stack for recipe in inputs.recipes.values() for stack in recipe.stacks}
+    table = index_price_rows(
+        build_price_rows(inputs.catalogue.table("offers"), inputs.catalogue.table("offers_cn"))
+    )
+    items: list[Supply] = []
+    for accelerator in {item.name: item for item in accelerators}.values():
+        if not request.gpu and (accelerator.stack not in stacks or not accelerator.is_plannable):
+            continue
+        cluster = build_cluster(inputs.catalogue, accelerator, request.fabric, request.gpus_per_node)
+        if request.gpu:
+            notes += cluster.assumptions
+        items += _at_indicative_prices(request, terms, inputs, table, cluster, stated.get(accelerator.name))
+    return Supplies(items=tuple(items), assumptions=tuple(dict.fromkeys(notes)))
+
+
+def _at_indicative_prices(
+    request: PlanRequest,
+    terms: PlanTerms,
+    inputs: Inputs,
+    table: PriceTable,
+    cluster: Cluster,
+    stated: Money | None,
+) -> list[Supply]:
+    """Offer one cluster at each price that serves one node or less, and at each that serves several."""
+    node = cluster.gpus_per_node
+    named = terms.counts.listed or ()
+    counts = [count for count in choose_counts(terms.counts.least, terms.counts.most, node, named) if terms.counts.allows(count)]
+    few, several = tuple(c for c in counts if c <= node), tuple(c for c in counts if c > node)
+    if stated is not None:
+        prices = state_price(cluster.accelerator.name, stated)
+        return [_supply(request, inputs, cluster, prices, tuple(counts))] if counts else []
+    conditions = PriceTerms(
+        currency=terms.currency,
+        rates=terms.rates,
+        as_of=request.as_of,
+        region=request.region,
+        dedicated=terms.dedicated,
+        extra_tiers=terms.extra_tiers,
+    )
+    items = []
+    for nodes, group in ((1, few), (2, several)):
+        if not group:
+            continue
+        prices_found = quote_indicative(table, cluster.accelerator.name, nodes=nodes, terms=conditions)
+        items += [_supply(request, inputs, cluster, price, group) for price in prices_found or (None,)]
+    return items
+
+
+def _supply(
+    request: PlanRequest,
+    inputs: Inputs,
+    cluster: Cluster,
+    price: IndicativePrice | Offer | None,
+    counts: tuple[int, ...],
+) -> Supply:
+    unit = None if price is None else price.unit_price
+    accelerator = cluster.accelerator
+    return Supply(
+        option=ClusterOption(
+            cluster=cluster,
+            price_per_gpu_hour=None if unit is None else float(unit.median.amount),
+            month_billed=unit is not None and unit.term.is_month_billed,
+            counts=counts,
+            sold_by_node=unit is not None and unit.whole_nodes,
+        ),
+        price=price,
+        is_main=bool(request.gpu)
+        or bool(request.offers)
+        or (accelerator.stack == "cuda" and accelerator.generation in inputs.calibration.measured_generations),
+    )
+
+
+def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supplies:
+    """Plan only what is offered: each offer's cards, up to the number on hand, over the links that it names."""
+
+    def name_of(text: str) -> str:
+        return resolve_accelerator(inputs.catalogue, text).accelerator.name
+
+    wanted = {name_of(name) for name in request.gpu}
+    notes: list[Message] = []
+    items: list[Supply] = []
+    for path in request.offers:
+        for offer in load_offers(_existing(path), name_of):
+            if wanted and offer.accelerator_name not in wanted:
+                continue
+            if request.region is not None and not is_in_region(offer, request.region):
+                continue
+            resolved = resolve_accelerator(inputs.catalogue, offer.accelerator_name)
+            fabric = request.fabric or (offer.links if offer.names_links else NO_LINKS)
+            cluster = build_cluster(inputs.catalogue, resolved.accelerator, fabric, request.gpus_per_node)
+            priced = offer.priced_in(terms.currency, terms.rates)
+            most = min(terms.counts.most, offer.count)
+            named = [count for count in terms.counts.listed or () if count <= most]
+            counts = tuple(
+                count
+                for count in choose_counts(terms.counts.least, most, cluster.gpus_per_node, named)
+                if terms.counts.allows(count) and count <= most
+            )
+            notes += [*offer.assumptions, *offer.questions, *cluster.assumptions]
+            if counts:
+                items.append(_supply(request, inputs, cluster, priced, counts))
+    if not items:
+        raise InputError(
+            Message(
+                "offers: none of the offers in {files} is left after --gpu, --gpus and --region",
+                files=", ".join(str(path) for path in request.offers),
+            )
+        )
+    return Supplies(items=tuple(items), assumptions=tuple(dict.fromkeys(notes)))
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise InputError(Message("offers: {path} is not a file", path=str(path)))
+    return path
+
+
+def only_first(supplies: Supplies, *, is_main: bool) -> Supplies:
+    """Give the part of the supplies that belongs in the first or the second table."""
+    return replace(supplies, items=tuple(item for item in supplies.items if item.is_main == is_main))

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import io
+import pickle
+import subprocess
+import sys
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+import suanpei
+from suanpei.app.cli.main import run
+from suanpei.errors import InputError
+from suanpei.job.job import LORA_TARGETS
+from suanpei.report.text.gpus import render_gpus
+from suanpei.verbs.envelope import to_envelope
+from suanpei.verbs.estimate import EstimateResult
+from suanpei.verbs.gpus import GpusResult, describe_gpus
+from suanpei.verbs.plan import PlanResult
+from suanpei.verbs.sizes import SizesResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = date(2026, 11, 30)
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUANPEI_LANG", "en")
+
+
+def test_importing_loads_no_heavy_package() -> None:
+    script = "import sys, suanpei; print([name for name in ('numpy', 'pydantic', 'typer', 'rich') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_verb_is_listed_and_found() -> None:
+    for name in ("plan", "estimate", "sizes", "tokens", "validate", "fit", "models", "gpus", "count"):
+        assert name in dir(suanpei)
+        assert callable(getattr(suanpei, name))
+        assert getattr(suanpei, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'plam'"):
+        suanpei.plam  # noqa: B018
+
+
+def test_plan_takes_the_options_of_the_command_line() -> None:
+    result = suanpei.plan("llama-3-8b", tokens="2B", deadline="30d", gpu="A800", gpus="8", as_of=DAY)
+    assert isinstance(result, PlanResult)
+    assert {row.accelerator for row in result.plans} == {"A800-SXM4-80GB"}
+    assert result.job.tokens == 2e9
+    assert result.request["as_of"] == "2026-11-30"
+    assert result.plans[0].gpus == 8
+    assert result.currency == "USD"
+
+
+def test_numbers_serve_where_text_does() -> None:
+    text = suanpei.estimate("7B", gpu="A800", gpus="8", tokens="1B", method="lora", lora_rank=32, host_memory="1TiB")
+    numbers = suanpei.estimate("7B", gpu="A800", gpus=8, tokens=1e9, method="lora", lora_rank=32, host_memory=2**40)
+    assert isinstance(text, EstimateResult)
+    assert text.estimate.step.seconds == numbers.estimate.step.seconds
+    assert text.run == numbers.run
+    assert text.job.lora is not None
+    assert text.job.lora.targets == LORA_TARGETS
+
+
+def test_a_result_prints_as_the_command_line_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gpus", "H800"]) == 0
+    assert str(suanpei.gpus("H800")).splitlines() == capsys.readouterr().out.splitlines()
+
+
+def test_it_prints_in_the_readers_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = suanpei.gpus("H800")
+    assert "Between nodes" in repr(result)
+    monkeypatch.setenv("SUANPEI_LANG", "zh")
+    assert "节点内互联" in str(result)
+    price = suanpei.gpus("H800").accelerator
+    assert price is not None
+    assert price.price is not None
+    assert price.price.currency == "CNY"
+
+
+def test_a_notebook_gets_html() -> None:
+    result = suanpei.gpus("4090")
+    html = result._repr_html_()  # type: ignore[attr-defined]
+    assert html.startswith("<pre")
+    assert "RTX-4090" in html
+    stream = io.StringIO()
+    Console(file=stream, width=120).print(render_gpus(result, "en"))
+    assert stream.getvalue().splitlines()[0].strip() in html
+
+
+def test_a_printed_result_is_the_verbs_own() -> None:
+    printed, plain = suanpei.gpus("H800", currency="USD"), describe_gpus("H800")
+    assert isinstance(printed, GpusResult)
+    assert to_envelope(printed) == to_envelope(plain)
+    again = pickle.loads(pickle.dumps(printed))  # noqa: S301
+    assert again == printed
+    assert type(again) is type(printed)
+
+
+def test_sizes_models_and_tables_of_the_user(tmp_path: Path) -> None:
+    (tmp_path / "accelerators.csv").write_text("name,memory_gib_usable\nRTX-4090,20\n", encoding="utf-8")
+    small = suanpei.sizes("7B", method="qlora", gpu=["4090"], catalog=tmp_path, as_of="2026-11-30")
+    usual = suanpei.sizes("7B", method=["qlora"], gpu="4090", as_of="2026-11-30")
+    assert isinstance(small, SizesResult)
+    assert small.rows[0].cells[0].memory_bytes / small.rows[0].cells[0].gpus == 20 * 2**30
+    assert usual.rows[0].cells[0].gpus == 1
+    model = suanpei.models("7B").model
+    assert model is not None
+    assert model.total_parameters == pytest.approx(7e9, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: suanpei.plan("7B", token="2B"), "there is no option token; did you mean tokens?"),
+        (lambda: suanpei.plan("7B", tokens="2B", wombat=1), "there is no option wombat"),
+        (lambda: suanpei.plan("7B", tokens="2B", deadline="20"), "deadline"),
+        (lambda: suanpei.estimate("7B", gpu="A1OO", gpus=8), "A1OO is unknown"),
+        (lambda: suanpei.sizes("7B", method="dpo"), "got dpo"),
+    ],
+)
+def test_wrong_options_are_named(call: object, words: str) -> None:
+    assert callable(call)
+    with pytest.raises(InputError) as caught:
+        call()
+    assert words in str(caught.value)

@@ -1,0 +1,83 @@
+"""Rows and rates that the market tests share: the bundled catalogue, and rows made by hand."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from suanpei.machine.catalogue import Row, load_catalogue
+from suanpei.market.indicative import PriceTerms
+from suanpei.market.offer import PriceRow, Term
+from suanpei.market.price_rows import PriceTable, build_price_rows, index_price_rows
+from suanpei.money import ExchangeRates, Money
+
+AS_OF = date(2026, 11, 30)
+CATALOGUE = load_catalogue()
+RATES = ExchangeRates.from_rows([row.cells for row in CATALOGUE.table("exchange_rates")])
+HOURLY = Term(billing_hours=1.0)
+MONTHLY = Term(billing_hours=730.0, minimum_hours=730.0)
+
+
+def bundled_table() -> PriceTable:
+    """The price rows that ship with the product."""
+    return index_price_rows(build_price_rows(CATALOGUE.table("offers"), CATALOGUE.table("offers_cn")))
+
+
+def terms(currency: str = "CNY", **values: Any) -> PriceTerms:
+    """Look-up conditions on the day of the tests."""
+    return PriceTerms(currency=currency, rates=RATES, as_of=AS_OF, **values)
+
+
+def cny(amount: str) -> Money:
+    """Yuan."""
+    return Money(amount=Decimal(amount), currency="CNY")
+
+
+def usd(amount: str) -> Money:
+    """Dollars."""
+    return Money(amount=Decimal(amount), currency="USD")
+
+
+def price_row(price: str, **values: Any) -> PriceRow:
+    """A fresh platform row of medium confidence, changed where `values` say so."""
+    fields: dict[str, Any] = {
+        "provider": "seller",
+        "accelerator_name": "X",
+        "tier": "platform",
+        "price": cny(price),
+        "date": date(2026, 10, 1),
+        "confidence": "medium",
+        "region": "",
+        "market": "cn",
+        "term": HOURLY,
+        "unit_sold": "card",
+        "tax": "",
+        "links": "",
+        "source": "made for the test",
+        "note": "",
+    }
+    return PriceRow(**{**fields, **values})
+
+
+def raw_row(line: int = 2, file: str = "offers_cn.csv", **cells: str) -> Row:
+    """A line of ``offers_cn.csv`` as the catalogue reads it."""
+    good = {
+        "provider": "seller",
+        "region": "Beijing",
+        "gpu": "X",
+        "gpu_count": "1",
+        "price_per_hour": "6.5",
+        "currency": "CNY",
+        "pricing": "on_demand",
+        "date": "2026-07-15",
+        "source": "a page",
+        "confidence": "medium",
+        "note": "",
+        "term": "hourly",
+        "node_or_card": "card",
+        "tax": "unstated",
+        "links": "none",
+        "tier": "platform",
+    }
+    return Row(file=file, line=line, cells={**good, **cells})

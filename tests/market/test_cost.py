@@ -1,0 +1,217 @@
+"""Bills by hand arithmetic, their laws, and the ranking that must agree with them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.market.price_samples import HOURLY, MONTHLY, RATES, bundled_table, cny, terms, usd
+
+from suanpei.errors import InputError
+from suanpei.market.cost import (
+    Cost,
+    RunHours,
+    find_tie_price,
+    list_missing,
+    make_bills,
+    price_package,
+    price_run,
+)
+from suanpei.market.indicative import quote_indicative, state_price
+from suanpei.market.offer import Term, UnitPrice
+from suanpei.market.rank import count_paid_hours, rank_cheapest_usd, rank_cost
+
+
+def _price(low: str, median: str, high: str, term: Term = HOURLY, *, whole_nodes: bool = False) -> UnitPrice:
+    return UnitPrice(low=cny(low), median=cny(median), high=cny(high), term=term, whole_nodes=whole_nodes)
+
+
+def _hours(likely: float, low: float | None = None, high: float | None = None) -> RunHours:
+    return RunHours(
+        likely_hours=likely, low_hours=likely if low is None else low, high_hours=likely if high is None else high
+    )
+
+
+def _amounts_add_up(cost: Cost) -> bool:
+    lines = [part for top in cost.parts for part in top.parts]
+    tops, details = (sum(part.amount.amount for part in parts) for parts in (cost.parts, lines))
+    return tops == cost.total.amount == details
+
+
+def test_hours_are_paid_by_the_started_hour() -> None:
+    # 8 cards x 11 h x 7.00 = 616; low 8 x 10 x 5.25 = 420; high 8 x 13 x 8.75 = 910.
+    cost = price_run(_price("5.25", "7.00", "8.75"), gpus=8, gpus_per_node=8, hours=_hours(10.2, 10.0, 12.5))
+    assert (cost.total, cost.low, cost.high) == (cny("616.00"), cny("420.00"), cny("910.00"))
+    assert (cost.paid_hours, cost.paid_gpus, cost.currency) == (11.0, 8, "CNY")
+    work, beyond = cost.parts[0].parts
+    assert (work.quantity, beyond.quantity) == (Decimal("81.6"), Decimal("6.4"))
+    assert (work.amount, beyond.amount) == (cny("571.20"), cny("44.80"))
+
+
+@pytest.mark.parametrize(("hours", "months"), [(1.0, 1), (729.9, 1), (730.0, 1), (730.1, 2), (1460.0, 2), (1460.5, 3)])
+def test_servers_are_paid_by_the_started_month(hours: float, months: int) -> None:
+    # Two nodes of 8 A100 at 5.115: a month is 16 x 730 x 5.115 = 59,743.20.
+    cost = price_run(
+        _price("3.8363", "5.115", "6.51", MONTHLY, whole_nodes=True), gpus=16, gpus_per_node=8, hours=_hours(hours)
+    )
+    assert cost.total == cny("59743.20") * months
+    assert cost.paid_hours == 730.0 * months
+    assert _amounts_add_up(cost)
+
+
+def test_a_whole_node_is_paid_for_one_card() -> None:
+    # 8 cards x 730 h x 13.00 = 75,920 for one card used 100 h: 100 h of work, 630 h beyond, 7 idle cards.
+    cost = price_run(_price("13", "13", "13", MONTHLY, whole_nodes=True), gpus=1, gpus_per_node=8, hours=_hours(100.0))
+    assert cost.total == cny("75920.00")
+    assert [part.quantity for part in cost.parts[0].parts] == [Decimal(100), Decimal(630), Decimal(5110)]
+    assert [part.amount for part in cost.parts[0].parts] == [cny("1300.00"), cny("8190.00"), cny("66430.00")]
+
+
+def test_a_minimum_term_is_paid_in_full() -> None:
+    quarter = Term(billing_hours=730.0, minimum_hours=2190.0)
+    cost = price_run(_price("1", "1", "1", quarter), gpus=8, gpus_per_node=8, hours=_hours(50.0))
+    assert cost.total == cny("17520.00")  # 8 x 2,190
+
+
+def test_thirty_day_months_are_720_hours() -> None:
+    pack = Term(billing_hours=720.0, minimum_hours=720.0)
+    assert count_paid_hours([1.0, 720.0, 721.0], pack.billing_hours).tolist() == [720.0, 720.0, 1440.0]
+    assert pack.is_month_billed
+    assert not Term(billing_hours=168.0).is_month_billed
+
+
+def test_both_bills_of_one_node_cheapest_first() -> None:
+    prices = quote_indicative(bundled_table(), "A100-SXM4-80GB", nodes=1, terms=terms())
+    # 8 cards: by the hour 8 x 7.00 = 56 an hour; whole server 8 x 730 x 5.115 = 29,871.60 a month: even at 533.4 h.
+    short = make_bills(prices, gpus=8, gpus_per_node=8, hours=_hours(100.0))
+    assert [(bill.price.tier, bill.cost.total) for bill in short] == [
+        ("platform", cny("5600.00")),
+        ("server", cny("29871.60")),
+    ]
+    long = make_bills(prices, gpus=8, gpus_per_node=8, hours=_hours(600.0))
+    assert [(bill.price.tier, bill.cost.total) for bill in long] == [
+        ("server", cny("29871.60")),
+        ("platform", cny("33600.00")),
+    ]
+
+
+def test_unknown_parts_are_listed_and_not_zero() -> None:
+    platform, server = quote_indicative(bundled_table(), "A100-SXM4-80GB", nodes=1, terms=terms())
+    by_hour = [str(message) for message in list_missing(platform, nodes=1)]
+    by_month = [str(message) for message in list_missing(server, nodes=4)]
+    for word in ("storage", "egress", "labour"):
+        assert any(word in line for line in by_hour)
+        assert any(word in line for line in by_month)
+    assert not any("tax" in line for line in by_hour)
+    assert any("tax" in line for line in by_month)
+    assert any("power" in line for line in by_month)
+    assert any("network" in line for line in map(str, list_missing(platform, nodes=2)))
+    bill = make_bills([server], gpus=16, gpus_per_node=8, hours=_hours(10.0))[0]
+    assert bill.cost.missing == list_missing(server, nodes=2)
+
+
+def test_the_package_is_a_month_of_one_whole_node() -> None:
+    cost = price_package(_price("9", "12", "15", MONTHLY, whole_nodes=True), gpus_per_node=8)
+    assert (cost.total, cost.low, cost.high) == (
+        cny("70080.00"),
+        cny("52560.00"),
+        cny("87600.00"),
+    )  # 8 x 730 x 12, 9, 15
+
+
+def test_the_tie_price_ties() -> None:
+    tie = find_tie_price(cny("10000"), gpus=16, hours=240.0)
+    assert tie == cny("2.6041")  # 10,000 / 3,840 = 2.60416…, rounded down
+    own = state_price("X", tie)
+    cost = price_run(own.unit_price, gpus=16, gpus_per_node=8, hours=_hours(240.0))
+    assert cny("9999") <= cost.total <= cny("10000")
+
+
+def test_errors_name_the_field() -> None:
+    with pytest.raises(InputError, match="gpus must be at least 1, got 0"):
+        price_run(_price("1", "1", "1"), gpus=0, gpus_per_node=8, hours=_hours(1.0))
+    with pytest.raises(InputError, match="gpus_per_node must be at least 1"):
+        price_run(_price("1", "1", "1"), gpus=8, gpus_per_node=0, hours=_hours(1.0))
+    with pytest.raises(InputError, match="hours must rise"):
+        _hours(1.0, 2.0, 3.0)
+    with pytest.raises(InputError, match="hours must rise"):
+        _hours(1.0, 1.0, float("inf"))
+    with pytest.raises(InputError, match="hours must be above 0"):
+        find_tie_price(cny("1"), gpus=1, hours=0.0)
+
+
+def test_no_use_no_pay() -> None:
+    assert count_paid_hours(0.0, 730.0, 730.0) == 0.0
+    cost = price_run(_price("1", "1", "1", MONTHLY), gpus=8, gpus_per_node=8, hours=_hours(0.0))
+    assert cost.total == cny("0.00")
+
+
+prices = st.decimals(min_value="0.01", max_value="99", places=4)
+terms_of_payment = st.sampled_from(
+    [HOURLY, MONTHLY, Term(billing_hours=24.0), Term(billing_hours=730.0, minimum_hours=2190.0)]
+)
+
+
+@given(
+    hours=st.lists(st.floats(0.1, 5e4), min_size=3, max_size=3).map(sorted),
+    gpus=st.integers(1, 64),
+    band=st.lists(prices, min_size=3, max_size=3).map(sorted),
+    term=terms_of_payment,
+    whole_nodes=st.booleans(),
+)
+def test_a_bill_holds_its_laws(
+    hours: list[float],
+    gpus: int,
+    band: list[Decimal],
+    term: Term,
+    whole_nodes: bool,  # noqa: FBT001
+) -> None:
+    price = _price(str(band[0]), str(band[1]), str(band[2]), term, whole_nodes=whole_nodes)
+    cost = price_run(price, gpus=gpus, gpus_per_node=8, hours=_hours(hours[1], hours[0], hours[2]))
+    assert cost.low <= cost.total <= cost.high
+    assert _amounts_add_up(cost)
+    assert all(part.amount.amount >= 0 for part in cost.parts[0].parts)
+    assert cost.paid_hours >= hours[1] * (1 - 1e-9)
+    longer = price_run(price, gpus=gpus, gpus_per_node=8, hours=_hours(hours[2]))
+    assert longer.total >= cost.total
+    more = price_run(price, gpus=gpus + 8, gpus_per_node=8, hours=_hours(hours[1]))
+    assert more.total > cost.total
+
+
+@given(
+    hours=st.one_of(st.floats(0.1, 5e4), st.integers(1, 60).map(lambda months: months * 730.0)),
+    gpus=st.integers(1, 64),
+    median=prices,
+    term=terms_of_payment,
+    whole_nodes=st.booleans(),
+)
+def test_the_ranking_agrees_with_the_bill(
+    hours: float,
+    gpus: int,
+    median: Decimal,
+    term: Term,
+    whole_nodes: bool,  # noqa: FBT001
+) -> None:
+    price = _price(str(median), str(median), str(median), term, whole_nodes=whole_nodes)
+    bill = price_run(price, gpus=gpus, gpus_per_node=8, hours=_hours(hours))
+    ranked = rank_cost(hours, price.billed_gpus(gpus, 8), float(median), term.billing_hours, term.minimum_hours)
+    assert float(ranked) == pytest.approx(float(bill.total.amount), abs=0.006, rel=1e-9)
+
+
+def test_the_ranking_takes_the_cheapest_of_both_tiers_elementwise() -> None:
+    options = quote_indicative(bundled_table(), "A100-SXM4-80GB", nodes=1, terms=terms())
+    hours = np.array([100.0, 600.0, 800.0])
+    ranked = rank_cheapest_usd(hours, 8, 8, [option.unit_price for option in options], RATES)
+    # 56 CNY an hour against 29,871.60 a month, at 7.2: 100 h, one month, 800 h (44,800) against two months (59,743.20).
+    assert ranked == pytest.approx([5600 / 7.2, 29871.60 / 7.2, 44800 / 7.2])
+    assert state_price("X", usd("2")).unit_price.usd_per_gpu_hour(RATES) == 2.0
+
+
+def test_scalars_and_arrays_agree() -> None:
+    hours = np.array([[1.0, 731.0], [0.0, 2920.0]])
+    table = rank_cost(hours, 8, 2.0, np.array([1.0, 730.0]))
+    for (row, column), value in np.ndenumerate(table):
+        assert value == float(rank_cost(hours[row, column], 8, 2.0, [1.0, 730.0][column]))

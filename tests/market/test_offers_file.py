@@ -1,0 +1,165 @@
+"""Offer files as users write them: encodings, separators, what is asked, and errors with their place."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.market.price_samples import RATES, cny, usd
+
+from suanpei.errors import InputError
+from suanpei.market.cost import RunHours, make_bills
+from suanpei.market.offer import Term
+from suanpei.market.offers_file import COLUMNS, load_offers
+from suanpei.market.price_rows import is_in_region
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADER = "provider,gpu,price_per_hour,currency,count,term,node_or_card,tax,links,tier"
+FULL = "甲云,A800,6.5,CNY,64,monthly,node8,含税 6%,8x200G RoCE,server"
+
+
+def _write(path: Path, *lines: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes("\r\n".join(lines).encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gbk"])
+def test_the_encodings_of_excel_read_alike(tmp_path: Path, encoding: str) -> None:
+    (offer,) = load_offers(_write(tmp_path / "报价.csv", HEADER, FULL, encoding=encoding))
+    assert (offer.provider, offer.accelerator_name, offer.price, offer.count) == ("甲云", "A800", cny("6.5"), 64)
+    assert (offer.tier, offer.unit_sold, offer.links) == ("server", "node8", "8x200G RoCE")
+    assert offer.term == Term(billing_hours=730.0, minimum_hours=730.0)
+    assert offer.assumptions == ()
+    assert offer.questions == ()
+    assert offer.source.endswith("报价.csv:2")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_and_column_order(tmp_path: Path, separator: str) -> None:
+    lines = ["count;currency;price_per_hour;gpu;Provider", "8;USD;2.5;H100 SXM;Alpha"]
+    (offer,) = load_offers(_write(tmp_path / "o.csv", *(line.replace(";", separator) for line in lines)))
+    assert (offer.count, offer.price, offer.accelerator_name, offer.provider) == (8, usd("2.5"), "H100 SXM", "Alpha")
+
+
+def test_what_is_blank_becomes_an_assumption_or_a_question(tmp_path: Path) -> None:
+    bare = "provider,gpu,price_per_hour,currency,count"
+    (offer,) = load_offers(_write(tmp_path / "o.csv", bare, "Alpha,H100,2.5,USD,8"))
+    assert (offer.tier, offer.unit_sold, offer.term.billing_hours) == ("platform", "card", 1.0)
+    said = [str(message) for message in offer.assumptions]
+    assert [any(word in line for line in said) for word in ("no term", "no tier", "by the card")] == [True] * 3
+    asked = [str(message) for message in offer.questions]
+    assert [any(word in line for line in asked) for word in ("worst reading", "tax")] == [True, True]
+    assert not offer.names_links
+    assert offer.is_tax_open
+
+
+def test_a_server_without_a_term_is_read_by_the_month(tmp_path: Path) -> None:
+    (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, "Alpha,H100,12,CNY,64,,,,,server"))
+    assert (offer.term.billing_hours, offer.unit_sold, offer.unit_price.whole_nodes) == (730.0, "node8", True)
+    assert any("by the month" in str(message) for message in offer.assumptions)
+
+
+def test_a_usual_signing_term_is_asked_about(tmp_path: Path) -> None:
+    line = FULL.replace("monthly", '"1 month quote, one-year signing usual"')
+    (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, line))
+    assert [str(question) for question in offer.questions] == ["ask 甲云 whether single months are sold"]
+
+
+def test_a_citation_names_no_links(tmp_path: Path) -> None:
+    line = FULL.replace("8x200G RoCE", "https://example.org/list")
+    (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, line))
+    assert offer.links == ""
+    assert any("worst reading" in str(question) for question in offer.questions)
+
+
+def test_names_are_resolved_and_an_unknown_one_is_placed(tmp_path: Path) -> None:
+    path = _write(tmp_path / "o.csv", HEADER, FULL)
+
+    def known(name: str) -> str:
+        return {"A800": "A800-SXM4-80GB"}[name]
+
+    def unknown(name: str) -> str:
+        raise InputError(Message("no accelerator is called {name}", name=name))
+
+    assert load_offers(path, known)[0].accelerator_name == "A800-SXM4-80GB"
+    with pytest.raises(InputError, match=r"o\.csv, line 2, column gpu: no accelerator is called A800"):
+        load_offers(path, unknown)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], ("holds no offer",)),
+        ([HEADER], ("holds no offer",)),
+        (["provider,gpu,price_per_hour,currency"], ("count", "missing")),
+        ([HEADER + ",colour"], ("colour", "unknown")),
+        ([HEADER + ",tier"], ("tier", "repeated")),
+        ([HEADER, "a,b"], ("line 2", "cells")),
+        ([HEADER, FULL.replace("64", "0")], ("2", "count")),
+        ([HEADER, FULL.replace("64", "2.5")], ("2", "count")),
+        ([HEADER, FULL.replace("64", "")], ("line 2", "count")),
+        ([HEADER, "", FULL, FULL.replace("6.5", "六块五")], ("line 4", "price_per_hour")),
+        ([HEADER, FULL.replace("6.5", "-6.5")], ("line 2", "price_per_hour")),
+        ([HEADER, FULL.replace("CNY", "COW")], ("2", "currency", "COW")),
+        ([HEADER, FULL.replace(",server", ",none")], ("line 2", "tier")),
+        ([HEADER, FULL.replace(",server", ",gold")], ("line 2", "tier")),
+        ([HEADER, FULL.replace("monthly", "soon")], ("line 2", "term")),
+        ([HEADER, FULL.replace("A800", "")], ("line 2", "gpu")),
+        ([HEADER, '"甲云,A800'], ("CSV",)),
+    ],
+)
+def test_a_bad_file_gives_one_clear_line(tmp_path: Path, lines: list[str], words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        load_offers(_write(tmp_path / "bad.csv", *lines))
+    text = str(caught.value)
+    assert "\n" not in text
+    assert "bad.csv" in text
+    for word in words:
+        assert word in text
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load_offers(tmp_path / "absent.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xff\xff\xff")
+    with pytest.raises(InputError, match="neither UTF-8 nor GBK"):
+        load_offers(tmp_path / "binary.csv")
+
+
+def test_an_offer_is_billed_without_a_band(tmp_path: Path) -> None:
+    (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, FULL))
+    hours = RunHours(likely_hours=700.0, low_hours=650.0, high_hours=729.0)
+    (bill,) = make_bills([offer], gpus=60, gpus_per_node=8, hours=hours)
+    # 60 cards are 8 nodes: 64 x 730 x 6.5 = 303,680, whatever the days within the month.
+    assert bill.cost.low == bill.cost.total == bill.cost.high == cny("303680.00")
+    assert not any("tax" in str(message) for message in bill.cost.missing)
+
+
+def test_an_offer_in_another_currency_says_its_rate(tmp_path: Path) -> None:
+    (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, FULL))
+    dollars = offer.priced_in("USD", RATES)
+    assert dollars.price.amount == Decimal("6.5") / Decimal("7.2")
+    assert any("1 USD = 7.2 CNY" in str(message) for message in dollars.assumptions)
+    assert offer.priced_in("CNY", RATES) is offer
+
+
+def test_offers_match_regions_as_rows_do(tmp_path: Path) -> None:
+    lines = ["provider,gpu,price_per_hour,currency,count,region", "A,H20,7,CNY,8,Beijing", "B,H20,1,USD,8,us-east"]
+    mainland, foreign = load_offers(_write(tmp_path / "o.csv", *lines))
+    assert (is_in_region(mainland, "国内"), is_in_region(mainland, "北京"), is_in_region(mainland, "us")) == (
+        True,
+        True,
+        False,
+    )
+    assert (is_in_region(foreign, "国内"), is_in_region(foreign, "USA")) == (False, True)
+
+
+def test_the_columns_are_those_of_the_price_table_and_count() -> None:
+    from suanpei.machine.catalogue import load_catalogue
+
+    table = load_catalogue().table("offers_cn")
+    assert set(COLUMNS) == {*table[0].cells, "count"}
