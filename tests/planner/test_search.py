@@ -221,7 +221,7 @@ def test_only_what_was_evaluated_counts_as_a_candidate() -> None:
     seen = []
 
     def counting(*arguments: Any) -> Estimates:
-        seen.append(len(arguments[-1]))
+        seen.append(len(arguments[4]))
         return evaluate(*arguments)
 
     result = search(medium_job(), [option(counts=(8, 16))], tuple(recipes().values()), calibration(), evaluate=counting)

@@ -9,7 +9,9 @@ from suanpei.report.text.sizes import render_sizes
 from suanpei.verbs.sizes import SizesRequest, build_sizes
 
 TABLE = build_sizes(
-    SizesRequest(as_of=date(2026, 11, 30), currency="CNY", sizes=("7B",), method=("qlora", "full"), gpu=("4090", "A800"))
+    SizesRequest(
+        as_of=date(2026, 11, 30), currency="CNY", sizes=("7B",), method=("qlora", "full"), gpu=("4090", "A800")
+    )
 )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 
 import jsonschema
 import pytest
@@ -108,7 +109,7 @@ def test_the_usual_cards_are_one_of_each_memory_class_and_the_most_sold() -> Non
             prices[name] = quoted[0]
     chosen = choose_common(load_accelerators(catalogue).values(), prices, frozenset({"ampere", "hopper"}))
     gibs = [card.marketed_bytes / 2**30 for card in chosen]
-    assert all(after >= 1.1 * before for before, after in zip(gibs, gibs[1:], strict=False))
+    assert all(after >= 1.1 * before for before, after in pairwise(gibs))
     names = [card.name for card in chosen]
     # 80 GB: A100 SXM and H100 SXM are sold by fifteen each, A100 is the cheaper; no bf16 on Volta and Turing
     assert "A100-SXM4-80GB" in names

@@ -43,22 +43,16 @@ def print_well(result: ResultT, module: str, function: str) -> ResultT:
 
 
 @cache
-def _printed_type(kind: type[VerbResult], module: str, function: str) -> type[VerbResult]:
+def _printed_type(kind: type[Any], module: str, function: str) -> type[Any]:
     def render(result: VerbResult) -> Any:
         text: Callable[..., Any] = getattr(importlib.import_module(f"suanpei.report.text.{module}"), function)
         return text(result, resolve_language(None))
-
-    def reduce(result: VerbResult) -> Any:
-        plain = object.__new__(kind)
-        plain.__dict__.update(vars(result))
-        return print_well, (plain, module, function)
 
     body = {
         "__doc__": kind.__doc__,
         "__module__": kind.__module__,
         "__repr__": lambda result: _to_text(render(result)),
         "__str__": lambda result: _to_text(render(result)),
-        "__reduce__": reduce,
         "_repr_html_": lambda result: _to_html(render(result)),
     }
     return type(kind.__name__, (kind,), body)

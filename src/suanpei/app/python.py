@@ -254,7 +254,7 @@ def _read(kind: str, value: Any) -> Any:
 def _to_text(value: Any) -> str:
     """Write a number as the command line would take it."""
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -58,6 +58,7 @@ class CostPart:
     """One line of a bill: ``amount = quantity · price`` to the cent; a part with parts below it is their sum."""
 
     name: Message
+    currency: str
     quantity: Decimal
     unit: str
     """``gpu_hour``: what `quantity` counts and `price` is for."""
@@ -241,12 +242,20 @@ def _rent_part(price: UnitPrice, *, gpus: int, paid_gpus: int, hours: float, pai
             price=price.median.amount,
             currency=total.currency,
         ),
+        currency=total.currency,
         quantity=paid,
         unit="gpu_hour",
         price=price.median,
         amount=total,
         parts=tuple(
-            CostPart(name=name, quantity=quantity, unit="gpu_hour", price=price.median, amount=amount)
+            CostPart(
+                name=name,
+                currency=total.currency,
+                quantity=quantity,
+                unit="gpu_hour",
+                price=price.median,
+                amount=amount,
+            )
             for name, quantity, amount in lines
         ),
     )

@@ -56,8 +56,9 @@ def estimate_data_parallel(work: Workload, rates: Rates, recipe: Recipe, knobs: 
     """Estimate gradient reduction, weight gathers and the optimizer step.
 
     Without sharding gradients are all-reduced once per step; with zero1 they are reduce-scattered and the new weights
-    gathered, the same traffic; zero2 reduces every micro-batch; zero3 gathers each layer's weights for the forward and
-    again for the backward pass of every micro-batch and reduces its gradients there
+    gathered, the same traffic; zero2 reduces every micro-batch, and where a recipe divides the kept weights from zero2 on
+    it gathers them for the forward pass; zero3 gathers each layer's weights for the forward and again for the backward
+    pass of every micro-batch and reduces its gradients there
     (S. Rajbhandari et al., ZeRO, arXiv 1910.02054, section 7).
 
     Args:
@@ -67,23 +68,25 @@ def estimate_data_parallel(work: Workload, rates: Rates, recipe: Recipe, knobs: 
         knobs: Broadcastable arrays. [-]
 
     Returns:
-        ``reduce`` and ``gather`` once per step, ``optimizer``, and per micro-batch ``gather_<kind>`` and
-        ``reduce_<kind>`` of one layer, ``gather_ends`` and ``reduce_ends``; none of it hidden yet. [s]
+        ``reduce`` and ``gather`` once per step, ``optimizer``, and per micro-batch of one layer ``gather_<kind>`` in the
+        forward and ``return_<kind>`` (weights again, gradients out) in the backward pass, ``gather_ends`` and
+        ``return_ends``; none of it hidden yet. [s]
     """
     operators = work.operators
     held, trained = hold_parameters(operators), hold_trained(work.job, operators)
     zero2, zero3 = knobs.sharding == Sharding.ZERO2, knobs.sharding == Sharding.ZERO3
     every_micro_batch = zero2 | zero3
+    divided = every_micro_batch & (knobs.sharding >= recipe.weights_sharded_from)
     columns: dict[str, FloatArray] = {}
     for index in range(len(operators.kinds)):
         gathered = _gather(*_one_layer(held, index, knobs), recipe.gather_bytes, rates, knobs)
         reduced = _gather(*_one_layer(trained, index, knobs), recipe.gradient_bytes, rates, knobs)
-        columns[f"gather_{index}"] = np.where(zero3, gathered, 0.0)
-        columns[f"reduce_{index}"] = np.where(every_micro_batch, reduced, 0.0)
+        columns[f"gather_{index}"] = np.where(divided, gathered, 0.0)
+        columns[f"return_{index}"] = np.where(zero3, gathered, 0.0) + np.where(every_micro_batch, reduced, 0.0)
     gathered = _gather(_ends(held, knobs), 0.0, recipe.gather_bytes, rates, knobs)
     reduced = _gather(_ends(trained, knobs), 0.0, recipe.gradient_bytes, rates, knobs)
-    columns["gather_ends"] = np.where(zero3, gathered, 0.0)
-    columns["reduce_ends"] = np.where(every_micro_batch, reduced, 0.0)
+    columns["gather_ends"] = np.where(divided, gathered, 0.0)
+    columns["return_ends"] = np.where(zero3, gathered, 0.0) + np.where(every_micro_batch, reduced, 0.0)
     stage_layers = split_layers(operators, knobs.pp, knobs.vpp)
     by_stage = spread_holding(trained, stage_layers, tp=knobs.tp, ep=knobs.ep, etp=knobs.etp)
     dense, expert = (amounts.max(axis=0) for amounts in by_stage)
@@ -124,7 +127,7 @@ def _once_per_step(
         reduced = reduced + estimate_all_reduce_s(expert * recipe.gradient_bytes, knobs.expert_span, rates)
     scattered = _gather(dense, expert, recipe.gradient_bytes, rates, knobs)
     gathered = _gather(dense, expert, recipe.weight_bytes, rates, knobs)
-    zero2 = knobs.sharding == Sharding.ZERO2
+    zero2 = (knobs.sharding == Sharding.ZERO2) & (recipe.weights_sharded_from > Sharding.ZERO2)
     return {
         "reduce": np.where(none, reduced, np.where(zero1, scattered, 0.0)),
         "gather": np.where(zero1 | zero2, gathered, 0.0),

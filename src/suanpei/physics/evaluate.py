@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
+
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
     """Totals of many candidates, arrays of shape (n,)."""
@@ -77,7 +78,7 @@ class Estimates:
     @cached_property
     def host_bytes(self) -> FloatArray:
         """Host memory of one node, shape (n,). [B]"""
-        return self.memory.host_bytes_per_gpu * np.minimum(self.strategies.gpus, self.cluster.gpus_per_node)
+        return self.memory.host_bytes(self.strategies.gpus, self.cluster.gpus_per_node)
 
     def __len__(self) -> int:
         return len(self.step_s)
@@ -111,17 +112,37 @@ class Estimates:
     @cached_property
     def fit(self) -> NDArray[np.int8]:
         """`Fit` of each as a number, shape (n,); a host without room does not fit either."""
-        verdict = judge_fit(self.device_bytes, self.cluster.accelerator.memory_bytes, self.memory_spread)
-        host = self.cluster.host_memory_bytes
-        if host is not None:
-            verdict = np.where(self.host_bytes > host, Fit.DOES_NOT_FIT, verdict).astype(np.int8)
-        return verdict
+        return judge_memory(self.memory, self.strategies, self.cluster, self.memory_spread)
 
     def row(self, index: int) -> Estimate:
         """Explain one candidate: evaluate it again and keep all parts."""
         return explain(
-            self.job, self.cluster, self.recipe, self.calibration, self.strategies.take(np.array([index], dtype=np.intp))
+            self.job,
+            self.cluster,
+            self.recipe,
+            self.calibration,
+            self.strategies.take(np.array([index], dtype=np.intp)),
         )
+
+
+def judge_memory(memory: MemoryTotals, strategies: Strategies, cluster: Cluster, spread: Spread) -> NDArray[np.int8]:
+    """Judge whether memory suffices, on the accelerator and on its host.
+
+    Args:
+        memory: Of these strategies. [-]
+        strategies: The candidates, shape (n,). [-]
+        cluster: Gives the capacities; an unknown host capacity suffices. [-]
+        spread: Distribution of measured over predicted device memory. [-]
+
+    Returns:
+        `Fit` of each as a number, shape (n,).
+    """
+    verdict = judge_fit(memory.device_bytes, cluster.accelerator.memory_bytes, spread)
+    host = cluster.host_memory_bytes
+    if host is None:
+        return verdict
+    lacks_host = memory.host_bytes(strategies.gpus, cluster.gpus_per_node) > host
+    return np.where(lacks_host, Fit.DOES_NOT_FIT, verdict).astype(np.int8)
 
 
 def evaluate(
@@ -131,6 +152,7 @@ def evaluate(
     calibration: Calibration,
     strategies: Strategies,
     memory: MemoryTotals | None = None,
+    grid: Grid | None = None,
 ) -> Estimates:
     """Evaluate memory and step time of every strategy.
 
@@ -141,6 +163,7 @@ def evaluate(
         calibration: Achievable rates and overheads. [-]
         strategies: Legal ones; their arrays have shape (n,). [-]
         memory: The memory of these strategies where it was evaluated before: it depends on no accelerator. [-]
+        grid: Of these strategies, where it is shared. [-]
 
     Returns:
         Totals of shape (n,).
@@ -150,7 +173,8 @@ def evaluate(
     """
     work = build_workload(job)
     rates = resolve_rates(job, cluster, recipe, calibration)
-    tables = tabulate_step(work, rates, recipe, Grid(strategies), strategies)
+    grid = grid or Grid(strategies)
+    tables = tabulate_step(work, rates, recipe, grid, strategies)
     count = len(strategies)
     step_s, compute_s, exposed_comm_s = (np.empty(count) for _ in range(3))
     for start in range(0, count, BLOCK):
@@ -163,16 +187,14 @@ def evaluate(
         recipe=recipe,
         calibration=calibration,
         strategies=strategies,
-        memory=memory or evaluate_memory(work, recipe, calibration, strategies),
+        memory=memory or evaluate_memory(work, recipe, calibration, strategies, grid),
         step_s=step_s,
         compute_s=compute_s,
         exposed_comm_s=exposed_comm_s,
     )
 
 
-def explain(
-    job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration, strategies: Strategies
-) -> Estimate:
+def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration, strategies: Strategies) -> Estimate:
     """Evaluate one candidate and keep all parts.
 
     Args:
@@ -191,7 +213,7 @@ def explain(
     grid, block = Grid(strategies), slice(0, 1)
     step_tables = tabulate_step(work, rates, recipe, grid, strategies)
     times = combine_step(step_tables, rates, strategies, block)
-    terms, host_per_gpu = gather_terms(tabulate_memory(work, recipe, grid), work, recipe, overheads, strategies, block)
+    terms, host_per_gpu = gather_terms(tabulate_memory(work, recipe, overheads, grid), work, recipe, strategies, block)
     host = float(host_per_gpu[0]) * min(int(strategies.gpus[0]), cluster.gpus_per_node)
     peak = combine_peak(terms, overheads)
     strategy = strategies.row(0)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 LAYER_PARTS = ("products", "attention", "passes", "launch", "recompute", "tensor_comm", "context_comm", "expert_comm")
-_LAYER_TOTALS = ("forward", "backward", "forward_comm", "backward_comm")
+_LAYER_TOTALS = ("forward", "backward", "comm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class StepTables:
     """The terms of a step, each tabulated over its own knobs."""
 
     layers: Table
-    ends: Table
+    """Layers by kind, and the two ends."""
     stages: Table
     sends: Table
     data: Table
@@ -57,8 +57,8 @@ class StepTimes:
     """Work of the fullest stage, communication and idle time apart."""
     exposed: FloatArray
     """Communication that nothing hides."""
-    slowest: NDArray[np.intp]
-    """Stage that sets the pace: index into `STAGES`."""
+    by_stage: tuple[FloatArray, FloatArray, FloatArray]
+    """Forward and backward of one micro-batch by stage class, in the order of `STAGES`; with several stages only."""
     sharded: tuple[FloatArray, ...]
     """Exposed gathers and reductions of one layer and micro-batch, by kind."""
     sharded_ends: FloatArray
@@ -86,23 +86,21 @@ def tabulate_step(work: Workload, rates: Rates, recipe: Recipe, grid: Grid, stra
 
     def layers(**knobs: NDArray[np.int64]) -> Mapping[str, FloatArray]:
         arrays = LayerKnobs(work.job.seq_len, **knobs)
-        return {
-            f"{name}_{index}": column
-            for index, kind in enumerate(operators.kinds)
-            for name, column in estimate_layer(work, kind, rates, recipe, arrays).items()
-        }
+        columns: dict[str, FloatArray] = {}
+        for index, kind in enumerate(operators.kinds):
+            parts = estimate_layer(work, kind, rates, recipe, arrays)
+            parts["comm"] = parts.pop("forward_comm") + parts.pop("backward_comm")
+            columns |= {f"{name}_{index}": column for name, column in parts.items()}
+        return columns | estimate_ends(work, rates, tp=knobs["tp"], cp=knobs["cp"], micro_batch=knobs["micro_batch"])
 
     def stages(pp: NDArray[np.int64], vpp: NDArray[np.int64]) -> Mapping[str, FloatArray]:
         split = split_layers(operators, pp, vpp)
         return {
-            f"{name}_{index}": getattr(split, name)[index]
-            for index in range(len(operators.kinds))
-            for name in STAGES
+            f"{name}_{index}": getattr(split, name)[index] for index in range(len(operators.kinds)) for name in STAGES
         }
 
     return StepTables(
         layers=grid.tabulate(layers, LayerKnobs.NAMES),
-        ends=grid.tabulate(lambda **knobs: estimate_ends(work, rates, **knobs), ("tp", "cp", "micro_batch")),
         stages=grid.tabulate(stages, ("pp", "vpp")),
         sends=grid.tabulate(
             lambda **knobs: {
@@ -136,25 +134,23 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
     pp = strategies.pp[block]
     micro_batches = strategies.grad_accum[block].astype(np.float64)
     names = tuple(f"{name}_{index}" for index in range(tables.kinds) for name in _LAYER_TOTALS)
-    layer = tables.layers.gather(block, names)
+    layer = tables.layers.gather(block, (*names, "embedding", "head"))
     stages = tables.stages.gather(block)
-    ends = tables.ends.gather(block)
     data_names = ["reduce", "gather", "optimizer"]
     if tables.gathers:
-        data_names += ["gather_ends", "reduce_ends"]
-        data_names += [f"{name}_{index}" for index in range(tables.kinds) for name in ("gather", "reduce")]
+        data_names += ["gather_ends", "return_ends"]
+        data_names += [f"{name}_{index}" for index in range(tables.kinds) for name in ("gather", "return")]
     data = tables.data.gather(block, tuple(data_names))
     send = tables.sends.gather(block)["send"]
-    totals = {stage: 0.0 for stage in STAGES}
-    forward = backward = communication = 0.0
+    totals: dict[str, FloatArray] = dict.fromkeys(STAGES, np.zeros(1))
+    forward = backward = communication = np.zeros(1)
     sharded = []
     for index in range(tables.kinds):
         forward_k, backward_k = layer[f"forward_{index}"], layer[f"backward_{index}"]
-        comm_k = layer[f"forward_comm_{index}"] + layer[f"backward_comm_{index}"]
+        comm_k = layer[f"comm_{index}"]
         if tables.gathers:
-            gather, reduce = data[f"gather_{index}"], data[f"reduce_{index}"]
-            exposed = np.maximum(gather - rates.gather_overlap * forward_k, 0.0)
-            exposed += np.maximum(gather + reduce - rates.gather_overlap * backward_k, 0.0)
+            exposed = np.maximum(data[f"gather_{index}"] - rates.gather_overlap * forward_k, 0.0)
+            exposed += np.maximum(data[f"return_{index}"] - rates.gather_overlap * backward_k, 0.0)
             comm_k = comm_k + exposed
             sharded.append(exposed)
         else:
@@ -166,13 +162,12 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
         forward = forward + count * forward_k
         backward = backward + count * backward_k
         communication = communication + count * comm_k
-    sharded_ends = 2.0 * data["gather_ends"] + data["reduce_ends"] if tables.gathers else np.zeros(1)
-    first = totals["first"] + ends["embedding"] + sharded_ends
-    last = totals["last"] + ends["head"] + sharded_ends
-    whole = totals["middle"] + ends["embedding"] + ends["head"] + sharded_ends
+    sharded_ends = data["gather_ends"] + data["return_ends"] if tables.gathers else np.zeros(1)
+    first = totals["first"] + layer["embedding"] + sharded_ends
+    last = totals["last"] + layer["head"] + sharded_ends
+    whole = totals["middle"] + layer["embedding"] + layer["head"] + sharded_ends
     piped = pp > 1
-    slowest_piped = np.maximum(np.maximum(first, totals["middle"]), last)
-    slowest = np.where(piped, slowest_piped, whole)
+    slowest = np.where(piped, np.maximum(np.maximum(first, totals["middle"]), last), whole)
     all_stages = np.where(piped, first + (pp - 2) * totals["middle"] + last, whole)
     bubble = estimate_bubble_s(all_stages, slowest, strategies.vpp[block])
     interleaved = strategies.vpp[block] > 1
@@ -181,14 +176,13 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
     reduction = np.maximum(data["reduce"] - rates.gradient_overlap * backward, 0.0)
     reduction = reduction + np.maximum(data["gather"] - rates.gather_overlap * forward, 0.0)
     seconds = micro_batches * slowest + bubble + sends + reduction + data["optimizer"] + rates.step_overhead_s
-    ends_work = ends["head"] + np.where(piped, 0.0, ends["embedding"])
+    ends_work = layer["head"] + np.where(piped, 0.0, layer["embedding"])
     compute = micro_batches * (forward + backward + ends_work) + data["optimizer"]
-    stage_index = np.where(slowest_piped == last, 2, np.where(slowest_piped == first, 0, 1))
     return StepTimes(
         seconds=seconds,
         compute=compute,
         exposed=micro_batches * (communication + sharded_ends) + sends + reduction,
-        slowest=np.where(piped, stage_index, 1),
+        by_stage=(first, totals["middle"], last),
         sharded=tuple(sharded),
         sharded_ends=sharded_ends,
         bubble=bubble,
@@ -213,10 +207,13 @@ def explain_step(tables: StepTables, times: StepTimes, strategies: Strategies) -
     block = slice(0, 1)
     micro_batches = float(strategies.grad_accum[0])
     piped = int(strategies.pp[0]) > 1
-    slowest = STAGES[int(times.slowest[0])]
+    # with one stage the middle class is the whole model; of equal stages the last counts, which has the loss
+    paces = [float(np.ravel(stage)[0]) for stage in times.by_stage]
+    slowest = (
+        STAGES[max(range(len(STAGES)), key=lambda stage: (paces[stage], stage != 1, stage))] if piped else "middle"
+    )
     layer = tables.layers.gather(block)
     stages = tables.stages.gather(block)
-    ends = tables.ends.gather(block)
 
     def over_layers(columns: Mapping[str, FloatArray], name: str) -> float:
         return micro_batches * sum(
@@ -226,8 +223,8 @@ def explain_step(tables: StepTables, times: StepTimes, strategies: Strategies) -
     sharded = {f"sharded_{index}": column for index, column in enumerate(times.sharded)}
     has_embedding, has_head = not piped or slowest == "first", not piped or slowest == "last"
     parts = {f"step_{name}": over_layers(layer, name) for name in LAYER_PARTS}
-    parts["step_embedding"] = micro_batches * float(ends["embedding"][0]) if has_embedding else 0.0
-    parts["step_head_and_loss"] = micro_batches * float(ends["head"][0]) if has_head else 0.0
+    parts["step_embedding"] = micro_batches * float(layer["embedding"][0]) if has_embedding else 0.0
+    parts["step_head_and_loss"] = micro_batches * float(layer["head"][0]) if has_head else 0.0
     parts["step_sharded_comm"] = over_layers(sharded, "sharded")
     if has_embedding or has_head:
         parts["step_sharded_comm"] += micro_batches * float(times.sharded_ends[0])

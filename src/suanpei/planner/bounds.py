@@ -1,9 +1,9 @@
-"""Bounds that drop a candidate before its full evaluation, and never one that the evaluation would keep.
+"""A bound that drops a candidate before its time is evaluated, and never one that the evaluation would keep.
 
-Memory: weights, gradients and optimizer states of the fullest stage alone, by the very function that the full memory
-estimate uses. Time: products at the rate of the largest shapes, attention and element-wise passes, with the pipeline's
-bubble and, under full recomputation, the forward pass once more; tile and wave effects, launches, communication, uneven
-stages and the optimizer left out. Both are below the full estimate term by term; a property test compares them with it.
+Products at the rate of the largest shapes, attention and element-wise passes, with the pipeline's bubble and, under
+full recomputation, the forward pass once more; tile and wave effects, launches, communication, uneven stages and the
+optimizer left out: below the full estimate term by term. A property test compares them. Memory needs no bound: it
+depends on no accelerator and is evaluated once for all (``pool``).
 """
 
 from __future__ import annotations
@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suanpei.physics.compute import estimate_attention_s, estimate_pass_s
-from suanpei.physics.grid import Grid
 from suanpei.physics.layer import LOSS_BYTES
-from suanpei.physics.memory.stages import split_layers
-from suanpei.physics.memory.states import estimate_states
 from suanpei.physics.strategy import Recompute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from suanpei.physics.rates import Rates
@@ -30,33 +25,6 @@ if TYPE_CHECKING:
     from suanpei.physics.workload import Workload
 
     FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
-
-_STATE_KNOBS = ("tp", "pp", "vpp", "ep", "etp", "cp", "dp", "sharding")
-
-
-def bound_memory_bytes(work: Workload, recipe: Recipe, strategies: Strategies) -> FloatArray:
-    """Give a lower bound of the peak memory of the fullest accelerator: its states alone.
-
-    They stand side by side in the optimizer step, whatever else the step needs.
-
-    Args:
-        work: The job and its operators. [-]
-        recipe: What the framework keeps. [-]
-        strategies: Candidates, shape (n,). [-]
-
-    Returns:
-        Bound, shape (n,). [B]
-    """
-
-    def term(**knobs: IntArray) -> Mapping[str, FloatArray]:
-        layers = split_layers(work.operators, knobs.pop("pp"), knobs.pop("vpp"))
-        states = estimate_states(work.job, work.operators, recipe, layers, **knobs)
-        return {"states": states.between_steps_bytes.max(axis=0)}
-
-    if not len(strategies):
-        return np.zeros(0)
-    return Grid(strategies).tabulate(term, _STATE_KNOBS).gather(slice(0, len(strategies)))["states"]
 
 
 def bound_step_s(work: Workload, rates: Rates, recipe: Recipe, strategies: Strategies) -> FloatArray:

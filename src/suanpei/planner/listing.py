@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Role = Literal["cheapest", "knee", "fastest", "ranked"]
 
 PER_ACCELERATOR = 2
-"""Listed choices of one accelerator beside those with a role of their own, so that the list compares accelerators."""
+"""Listed choices of one accelerator beside those with a role of their own, so that the list compares accelerators; more
+only where nothing else is left to list."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +79,16 @@ def list_choices(
     if constraints.is_open:
         listed = _open_with(ranked, choices, curve_choices, day_value)[:top]
     count = Counter[str]()
-    for choice in ranked:
-        if len(listed) >= top:
-            break
-        if count[choice.accelerator] >= PER_ACCELERATOR or any(_is_same(row.choice, choice) for row in listed):
-            continue
-        count[choice.accelerator] += 1
-        listed.append(Listed(choice=choice))
-    return tuple(listed)
+    for most in (PER_ACCELERATOR, top):
+        for choice in ranked:
+            if len(listed) >= top:
+                break
+            if count[choice.accelerator] < most and not any(_is_same(row.choice, choice) for row in listed):
+                count[choice.accelerator] += 1
+                listed.append(Listed(choice=choice))
+    opening = sum(1 for row in listed if row.roles)
+    order = {id(choice): place for place, choice in enumerate(ranked)}
+    return (*listed[:opening], *sorted(listed[opening:], key=lambda row: order[id(row.choice)]))
 
 
 def best_choice(choices: Sequence[Choice], constraints: Constraints, objective: Objective) -> Choice | None:
@@ -122,7 +125,8 @@ def _open_with(
 
 
 def _is_same(one: Choice, other: Choice) -> bool:
-    return one.option_index == other.option_index and one.gpus == other.gpus
+    """Tell whether two choices are one machine and number at two prices: the cheaper is listed."""
+    return one.option.cluster is other.option.cluster and one.gpus == other.gpus
 
 
 def _billed_hours(choice: Choice) -> float:

@@ -1,6 +1,6 @@
-"""Legal strategies with their memory bounds, shared by all clusters on which they are the same.
+"""Legal strategies with their memory, shared by all clusters on which they are the same.
 
-Which strategies are legal depends on a cluster only through its scale-up domain, and their states on no cluster at all;
+Which strategies are legal depends on a cluster only through its scale-up domain, and their memory on no cluster at all;
 dozens of accelerators share a few pools. A pool that is too large to keep is enumerated anew each time.
 """
 
@@ -9,43 +9,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.planner.bounds import bound_memory_bytes
+from suanpei.physics.grid import Grid
+from suanpei.physics.memory.totals import evaluate_memory
 from suanpei.planner.enumerate import iterate_strategies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from suanpei.machine.calibration import Calibration
     from suanpei.machine.cluster import Cluster
+    from suanpei.physics.memory.totals import MemoryTotals
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.strategy import Strategies
     from suanpei.physics.workload import Workload
     from suanpei.planner.enumerate import Space
 
-    FloatArray = NDArray[np.float64]
-
-POOL_ROWS = 2**17
+POOL_ROWS = 2**18
 """Strategies per block: large enough to share tabulated terms, small enough for tens of megabytes."""
 
-KEPT_ROWS = 2**20
-"""Strategies kept over all pools, about 100 bytes each."""
+KEPT_ROWS = 2**19
+"""Strategies kept over all pools, about 300 bytes each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Strategies, ascending by number of accelerators, with the lower bound of their memory."""
+    """Strategies, ascending by number of accelerators, with their memory and the grid of their knobs."""
 
     strategies: Strategies
-    memory_bound_bytes: FloatArray
+    memory: MemoryTotals
+    grid: Grid
 
 
 class CandidatePool:
     """Enumerates for a cluster, or remembers what it enumerated for one like it."""
 
-    def __init__(self, work: Workload, space: Space) -> None:
+    def __init__(self, work: Workload, calibration: Calibration, space: Space) -> None:
         self._work = work
+        self._calibration = calibration
         self._space = space
         self._kept: dict[tuple[str, int, tuple[int, ...]], list[Block]] = {}
         self._room = KEPT_ROWS
@@ -72,7 +72,9 @@ class CandidatePool:
         kept: list[Block] | None = []
         rows = 0
         for strategies in iterate_strategies(self._work.job, cluster, recipe, counts, self._space, POOL_ROWS):
-            block = Block(strategies=strategies, memory_bound_bytes=bound_memory_bytes(self._work, recipe, strategies))
+            grid = Grid(strategies)
+            memory = evaluate_memory(self._work, recipe, self._calibration, strategies, grid)
+            block = Block(strategies=strategies, memory=memory, grid=grid)
             rows += len(strategies)
             if rows > self._room:
                 kept = None

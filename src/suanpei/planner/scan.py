@@ -16,10 +16,10 @@ import numpy as np
 from suanpei.errors import InputError
 from suanpei.messages import Message
 from suanpei.physics.checkpoint import estimate_checkpoint_bytes
-from suanpei.physics.evaluate import Estimates
+from suanpei.physics.evaluate import Estimates, judge_memory
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.run import count_steps
-from suanpei.physics.uncertainty import INTERVAL_LEVEL, Fit, spread_memory
+from suanpei.physics.uncertainty import Fit, spread_memory
 from suanpei.planner.bounds import bound_step_s
 from suanpei.planner.options import Found
 from suanpei.planner.rejections import Reason, Tallies
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from suanpei.job.job import Job
     from suanpei.machine.calibration import Calibration
     from suanpei.machine.cluster import Cluster
+    from suanpei.physics.grid import Grid
+    from suanpei.physics.memory.totals import MemoryTotals
     from suanpei.physics.rates import Rates
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.strategy import Strategies
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
     BoolArray = NDArray[np.bool_]
 
-Evaluate = Callable[["Job", "Cluster", "Recipe", "Calibration", "Strategies"], Estimates]
+Evaluate = Callable[["Job", "Cluster", "Recipe", "Calibration", "Strategies", "MemoryTotals", "Grid"], Estimates]
 """The seam to physics: `physics.evaluate.evaluate`."""
 
 
@@ -94,45 +96,43 @@ class Scanner:
         return {count: self._found(cluster, *place) for count, place in best.places.items()}
 
     def _scan_block(self, cluster: Cluster, recipe: Recipe, rates: Rates, block: Block, best: _Best) -> None:
-        """Drop by bounds, evaluate the rest, keep the best."""
-        strategies = block.strategies
-        index = best.index_of(strategies)
-        steps = self._steps(strategies)
-        spread = spread_memory(self.calibration)
-        least_factor, _ = spread.interval(1.0, INTERVAL_LEVEL)
-        too_large = block.memory_bound_bytes * least_factor > cluster.accelerator.memory_bytes
-        train_bound_s = steps * bound_step_s(self.work, rates, recipe, strategies)
-        over_limit = train_bound_s > best.limit_s[index]
-        slower = train_bound_s > best.training_s[index]
-        self.tallies.add_memory(Reason.MEMORY, cluster, strategies, block.memory_bound_bytes, too_large)
-        self._add_limit(cluster, strategies, ~too_large & over_limit, train_bound_s / best.limit_s[index])
-        self._add_slower(cluster, ~too_large & ~over_limit & slower)
-        kept = np.flatnonzero(~(too_large | over_limit | slower))
-        self.tallies.pruned += len(strategies) - len(kept)
+        """Drop what does not fit and what bounds rule out, evaluate the rest, keep the best."""
+        fitting = np.flatnonzero(self._judge(cluster, block))
+        strategies = block.strategies.take(fitting)
+        index, steps = best.index_of(strategies), self._steps(strategies)
+        bound_s = steps * bound_step_s(self.work, rates, recipe, strategies)
+        over_limit, slower = bound_s > best.limit_s[index], bound_s > best.training_s[index]
+        self._add_limit(cluster, strategies, over_limit, bound_s / best.limit_s[index])
+        self._add_slower(cluster, ~over_limit & slower)
+        kept = np.flatnonzero(~(over_limit | slower))
+        self.tallies.pruned += len(block.strategies) - len(kept)
         self.tallies.candidates += len(kept)
         if not len(kept):
             return
-        strategies, index = strategies.take(kept), index[kept]
-        estimates = self.evaluate(self.work.job, cluster, recipe, self.calibration, strategies)
-        fits = self._judge(cluster, estimates)
-        training_s = np.where(fits, steps[kept] * estimates.step_s, np.inf)
-        accepted = best.offer(index, training_s, estimates)
-        self._add_slower(cluster, fits, accepted)
+        rows, index = fitting[kept], index[kept]
+        grid = block.grid.take(rows)
+        estimates = self.evaluate(
+            self.work.job, cluster, recipe, self.calibration, grid.strategies, block.memory.take(rows), grid
+        )
+        accepted = best.offer(index, steps[kept] * estimates.step_s, estimates)
+        self._add_slower(cluster, np.ones(len(kept), dtype=np.bool_), accepted)
 
     def _steps(self, strategies: Strategies) -> FloatArray:
         return count_steps(self.tokens, strategies.global_batch_seqs * float(self.work.job.seq_len))
 
-    def _judge(self, cluster: Cluster, estimates: Estimates) -> BoolArray:
+    def _judge(self, cluster: Cluster, block: Block) -> BoolArray:
         """Tell which fit, and count those that do not."""
-        strategies, device = estimates.strategies, estimates.device_bytes
-        host = np.zeros(len(device), dtype=np.bool_)
+        strategies, device = block.strategies, block.memory.device_bytes
+        fit = judge_memory(block.memory, strategies, cluster, spread_memory(self.calibration))
+        beyond = fit == Fit.DOES_NOT_FIT
         if cluster.host_memory_bytes is not None:
-            host = estimates.host_bytes > cluster.host_memory_bytes
-            self.tallies.add_memory(Reason.HOST_MEMORY, cluster, strategies, estimates.host_bytes, host)
-        beyond = (estimates.fit == Fit.DOES_NOT_FIT) & ~host
+            host_bytes = block.memory.host_bytes(strategies.gpus, cluster.gpus_per_node)
+            host = host_bytes > cluster.host_memory_bytes
+            self.tallies.add_memory(Reason.HOST_MEMORY, cluster, strategies, host_bytes, host)
+            beyond &= ~host
         self.tallies.add_memory(Reason.MEMORY, cluster, strategies, device, beyond)
-        self.tallies.add_memory(Reason.AT_RISK, cluster, strategies, device, estimates.fit == Fit.AT_RISK)
-        return np.asarray(estimates.fit == Fit.FITS)
+        self.tallies.add_memory(Reason.AT_RISK, cluster, strategies, device, fit == Fit.AT_RISK)
+        return np.asarray(fit == Fit.FITS)
 
     def _found(self, cluster: Cluster, estimates: Estimates, row: int) -> Found:
         recipe, strategy = estimates.recipe, estimates.strategies.row(row)

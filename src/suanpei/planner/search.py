@@ -64,7 +64,7 @@ class SearchResult:
     frontier: tuple[Choice, ...]
     """Choices that no other beats in cost, time and risk together."""
     curve: tuple[Choice, ...]
-    """The first row's option on every number of accelerators, constraints set aside."""
+    """The first row's cluster on every number of accelerators, each at its cheapest price, constraints set aside."""
     knee: Knee | None
     """The knee of `curve`."""
     rejected: tuple[Rejection, ...]
@@ -106,7 +106,7 @@ class _Search:
             recipes=tuple(recipes),
             calibration=calibration,
             tokens=self.tokens,
-            pool=CandidatePool(work, settings.space),
+            pool=CandidatePool(work, calibration, settings.space),
             evaluate=evaluate,
             tallies=Tallies(),
         )
@@ -254,10 +254,20 @@ def search(
 
 
 def _curve(running: _Search, best: Choice) -> tuple[Choice, ...]:
-    """Give the best option on every number of accelerators, constraints set aside, outside the counts of the search."""
+    """Give the best choice's cluster on every number of accelerators on offer, each at its cheapest price.
+
+    Constraints are set aside, and the evaluations stay outside the counts of the search.
+    """
     running.count_anew()
-    curve = running.choose(best.option.cluster, [best.option_index], limited=False)
-    return tuple(sorted(curve, key=lambda choice: choice.gpus))
+    cluster = best.option.cluster
+    indices = [index for index, option in enumerate(running.options) if option.cluster is cluster]
+    choices = running.choose(cluster, indices, limited=False)
+    cheapest = {choice.gpus: choice for choice in sorted(choices, key=_by_cost, reverse=True)}
+    return tuple(cheapest[gpus] for gpus in sorted(cheapest))
+
+
+def _by_cost(choice: Choice) -> float:
+    return inf if choice.cost is None else choice.cost
 
 
 def _count_improbable(tallies: Tallies, choices: Sequence[Choice], constraints: Constraints) -> None:
@@ -278,7 +288,7 @@ def _frontier(choices: Sequence[Choice]) -> tuple[Choice, ...]:
     if not choices:
         return ()
     mask = find_frontier(
-        [inf if choice.cost is None else choice.cost for choice in choices],
+        [_by_cost(choice) for choice in choices],
         [choice.days for choice in choices],
         [1.0 - choice.probability for choice in choices],
     )

@@ -26,6 +26,7 @@ _ALIASES: Mapping[str, str] = {
     "colossalllama27bcontinualpretraining": "Llama-2-7B",
     "starcoderbase155b": "StarCoder-15.5B",
     "gpt2124m": "GPT-2-124M",
+    "megascale175b": "GPT-3-175B",
 }
 """Spellings that normalising does not bring to a bundled name; the Llama 3.1 sizes have Llama 3's widths."""
 

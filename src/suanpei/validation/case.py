@@ -6,7 +6,7 @@ reader fills is said in `Case.assumptions`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class Case:
     """The strategy; several where the source leaves one open: see `choice`."""
     choice: Literal["first_fitting", "fastest_fitting"] = "first_fitting"
     """Which of several strategies is taken by our own estimate, blind to the measurement."""
+    capacity_bytes: float | None = None
+    """Memory of a card that the source gives by size alone; None is the card's own. [B]"""
     exposed_collectives: bool = False
     """The source ran with overlap of collectives and compute switched off."""
     flops_rule: FlopsRule | None = None
@@ -112,7 +114,7 @@ class SkippedCase:
     case_id: str
     file: str
     source: str
-    error_class: str
+    error_class: str = field(metadata={"json": "class"})
     reason: Message
 
 

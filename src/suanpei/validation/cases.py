@@ -58,7 +58,7 @@ def _find_kind(path: Path, header: frozenset[str]) -> Kind:
             return kind
     raise InputError(
         Message(
-            "{path}: the header is of no known kind; throughput needs {throughput}, finetune {finetune}, whole_runs {runs}",
+            "{path}: no known header: throughput needs {throughput}; finetune {finetune}; whole_runs {runs}",
             path=str(path),
             throughput=", ".join(sorted(_HEADERS[0][1])),
             finetune=", ".join(sorted(_HEADERS[1][1])),

@@ -3,90 +3,38 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from suanpei.errors import InputError
-from suanpei.job.job import LORA_TARGETS, BaseStorage, Job, Lora, LoraTarget, LossKernel, Method, Optimizer, Precision
 from suanpei.messages import Message
 from suanpei.physics.strategy import Recompute, Sharding, Strategy
+from suanpei.units import GIB_BYTES
 from suanpei.validation.case import Bound, Case, ClusterRequest, Measured
+from suanpei.validation.finetune_job import Layout, read_job
 from suanpei.validation.shapes import Shape, find_same_model, fit_to_parameter_count
-from suanpei.validation.throughput import read_memory
+from suanpei.validation.throughput_figures import read_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suanpei.job.architecture import Architecture
+    from suanpei.job.job import Method
     from suanpei.validation.rows import Row
 
 UNNAMED_GPU = "A100-SXM4-80GB"
 """The card assumed where the source names none: memory hardly depends on it."""
 
+USABLE_SHARE = 0.985
+"""Usable memory over the label in GiB. Source: accelerators.csv, 79.1 of 80, 47.4 of 48, 23.5 to 23.7 of 24."""
+
 FULL_CARD_GIB = 80.0
 """A figure at which the sources mean that an 80 GB card was full."""
-
-_TARGETS: Mapping[str, tuple[LoraTarget, ...]] = {
-    "q_proj": ("q",),
-    "k_proj": ("k",),
-    "v_proj": ("v",),
-    "o_proj": ("o",),
-    "gate_proj": ("gate",),
-    "up_proj": ("up",),
-    "down_proj": ("down",),
-    "q": ("q",),
-    "k": ("k",),
-    "v": ("v",),
-    "o": ("o",),
-    "gate": ("gate",),
-    "up": ("up",),
-    "down": ("down",),
-    "c_attn": ("q", "k", "v"),
-    "c_proj": ("o", "down"),
-    "w1": ("gate",),
-    "w2": ("up",),
-    "self_attn": ("q", "k", "v", "o"),
-    "linear_qkv": ("q", "k", "v"),
-    "qv": ("q", "v"),
-    "qkv": ("q", "k", "v"),
-    "all": LORA_TARGETS,
-    "all-linear": LORA_TARGETS,
-}
-"""Module names as frameworks write them; ``c_proj`` of Qwen-1 names the output products of attention and MLP alike."""
-
-_STORAGES: tuple[tuple[str, BaseStorage], ...] = (
-    ("nf4-dq", "nf4-dq"),
-    ("nf4", "nf4"),
-    ("int8", "int8"),
-    ("gptq", "gptq-int4"),
-    ("awq", "gptq-int4"),
-    ("bnb", "nf4"),
-    ("int4", "nf4"),
-)
-"""Storage of a quantised base: the first part of the published name that matches; AWQ has GPTQ's four-bit layout."""
-
-_LOSSES: Mapping[str, LossKernel] = {
-    "liger": "fused",
-    "cut_cross_entropy": "fused",
-    "chunked": "fused",
-    "unsloth": "in-place",
-    "megatron": "in-place",
-}
 
 _RECOMPUTES: Mapping[str, Recompute] = {
     "full": Recompute.FULL,
     "none": Recompute.NONE,
     "selective": Recompute.SELECTIVE,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Layout:
-    recipe: str
-    sharding: Sharding
-    tp: int = 1
-    pp: int = 1
-    ep: int = 1
 
 
 def read_finetune_case(row: Row, file: str) -> Case:
@@ -117,10 +65,11 @@ def read_finetune_case(row: Row, file: str) -> Case:
         source=row.source,
         error_class=row.text("class"),
         repeat_group=row.text("repeat_group"),
-        job=_read_job(row, method, layout, architecture, strategy, assumptions),
+        job=read_job(row, method, layout, architecture, strategy, assumptions),
         cluster=ClusterRequest(gpu=gpu, gpus_per_node=None, internode=""),
         recipe=layout.recipe,
         strategies=(strategy,),
+        capacity_bytes=_read_capacity(row),
         measured=_read_measured(row, assumptions),
         assumptions=tuple(assumptions),
     )
@@ -138,29 +87,34 @@ def _read_method(row: Row) -> Method:
     return cast("Method", method)
 
 
-def _read_layout(row: Row) -> _Layout:
+def _read_layout(row: Row) -> Layout:
     """Read recipe and sharding; what no recipe describes is a reason to skip."""
     text, detail = row.text("sharding"), row.text("sharding_detail")
     megatron = re.fullmatch(r"megatron tp(\d+) pp(\d+) ep(\d+)", text)
     if megatron:
         tp, pp, ep = (int(degree) for degree in megatron.groups())
-        return _Layout(recipe="megatron", sharding=Sharding.ZERO1, tp=tp, pp=pp, ep=ep)
+        return Layout(recipe="megatron", sharding=Sharding.ZERO1, tp=tp, pp=pp, ep=ep)
     if text == "none":
-        return _Layout(recipe="ddp", sharding=Sharding.NONE)
+        return Layout(recipe="ddp", sharding=Sharding.NONE)
     if text in ("zero2", "zero3"):
         sharding = Sharding.ZERO2 if text == "zero2" else Sharding.ZERO3
-        return _Layout(recipe="fsdp" if "fsdp" in detail else "deepspeed", sharding=sharding)
+        return Layout(recipe="fsdp" if "fsdp" in detail else "deepspeed", sharding=sharding)
     raise InputError(Message("no recipe has the sharding {sharding}", sharding=text or "blank"))
 
 
-def _read_strategy(row: Row, layout: _Layout, assumptions: list[Message]) -> Strategy:
+def _read_strategy(row: Row, layout: Layout, assumptions: list[Message]) -> Strategy:
     gpus = row.need_count("n_gpus")
     sequence_parallel = row.text("sequence_parallel")
     cp = int(sequence_parallel) if sequence_parallel.isdigit() else 1
     ranks = layout.tp * layout.pp * cp
     if gpus % ranks:
         raise InputError(
-            Message("{column} {given} is no multiple of tp · pp · cp = {product}", column="n_gpus", given=gpus, product=ranks)
+            Message(
+                "{column} {given} is no multiple of tp · pp · cp = {product}",
+                column="n_gpus",
+                given=gpus,
+                product=ranks,
+            )
         )
     micro_batch, dp = row.need_count("micro_batch"), gpus // ranks
     accumulation = row.text("grad_accum")
@@ -225,105 +179,24 @@ def _read_architecture(row: Row) -> Architecture:
     return architecture
 
 
-def _read_job(
-    row: Row,
-    method: Method,
-    layout: _Layout,
-    architecture: Architecture,
-    strategy: Strategy,
-    assumptions: list[Message],
-) -> Job:
-    adapters = method in ("lora", "qlora")
-    return Job(
-        architecture=architecture,
-        method=method,
-        seq_len=row.need_count("seq_len"),
-        global_batch_seqs=strategy.global_batch_seqs,
-        batch_is_exact=True,
-        precision=_read_precision(row, method, layout, assumptions),
-        optimizer=_read_optimizer(row, adapters),
-        lora=_read_lora(row) if adapters else None,
-        base_storage=_read_storage(row.text("quant")) if method == "qlora" else None,
-        flash_attention=row.text("flash_attn") != "no",
-        loss=_LOSSES.get(row.text("fused_loss"), "plain"),
-        offload=_read_offload(row, assumptions),
-    )
-
-
-def _read_precision(row: Row, method: Method, layout: _Layout, assumptions: list[Message]) -> Precision:
-    text = row.text("precision")
-    if not text and method != "full":
-        return "bf16"
-    if text not in ("bf16", "fp16", "fp32", "bf16-pure", "fp16-pure"):
-        raise InputError(Message("not published: {column}", column="precision"))
-    if method == "full" and layout.recipe == "ddp" and text == "bf16" and row.text("precision_detail") in ("bf16", "bfloat16"):
-        # the Hugging Face trainers load the weights in 16 bits and, without DeepSpeed, keep no fp32 copy
-        assumptions.append(Message("weights loaded in 16 bits without an fp32 copy assumed"))
-        return "bf16-pure"
-    return cast("Precision", text)
-
-
-def _read_optimizer(row: Row, adapters: bool) -> Optimizer:
-    text = row.text("optimizer").lower()
-    if "8bit" in text:
-        return "adamw-8bit"
-    if "adam" in text or (not text and adapters):
-        return "adamw"
-    if text == "muon":
-        return "muon"
-    raise InputError(
-        Message("the optimizer {optimizer} is not modelled", optimizer=text)
-        if text
-        else Message("not published: {column}", column="optimizer")
-    )
-
-
-def _read_lora(row: Row) -> Lora:
-    return Lora(rank=row.need_count("lora_rank"), targets=read_lora_targets(row.text("lora_targets")))
-
-
-def read_lora_targets(text: str) -> tuple[LoraTarget, ...]:
-    """Read LoRA targets as frameworks write them; ``DEFAULT`` is ms-swift's, the attention inputs.
-
-    Args:
-        text: Module names, a phrase such as ``all-linear``, or ``DEFAULT (qkv: …)``.
-
-    Returns:
-        Targets in their usual order.
-
-    Raises:
-        InputError: A name is not a product that adapters are modelled on.
-    """
-    phrase = text.strip().lower()
-    names = ["qkv"] if phrase.startswith("default") else re.findall(r"[a-z0-9_-]+", phrase.split(" (")[0])
-    unknown = [name for name in names if name not in _TARGETS]
-    if unknown or not names:
-        raise InputError(Message("LoRA targets are not modelled: {targets}", targets=text or "blank"))
-    chosen = {target for name in names for target in _TARGETS[name]}
-    return tuple(target for target in LORA_TARGETS if target in chosen)
-
-
-def _read_storage(quant: str) -> BaseStorage:
-    for part, storage in _STORAGES:
-        if part in quant:
-            return storage
-    raise InputError(Message("the base storage {storage} is not modelled", storage=quant or "blank"))
-
-
-def _read_offload(row: Row, assumptions: list[Message]) -> frozenset[Literal["optimizer", "parameters", "activations"]]:
-    text, detail = row.text("offload"), row.text("offload_detail")
-    kept = {name for name in ("optimizer", "parameters", "activations") if name in f"{text} {detail}"}
-    if text and not kept:
-        assumptions.append(Message("what is offloaded is not published: parameters and optimizer states assumed"))
-        kept = {"optimizer", "parameters"}
-    return frozenset(cast("set[Literal['optimizer', 'parameters', 'activations']]", kept))
+def _read_capacity(row: Row) -> float | None:
+    """Give the memory of a card that is named by its size alone, such as ``24 GB GPU (budget)``. [B]"""
+    label = re.search(r"(\d+) ?GB GPU", row.text("gpu_as_published"))
+    return None if row.text("gpu") or label is None else float(label.group(1)) * GIB_BYTES * USABLE_SHARE
 
 
 def _read_measured(row: Row, assumptions: list[Message]) -> tuple[Measured, ...]:
     succeeded = row.text("outcome") != "oom"
-    fits = Measured(metric="fits", value=1.0 if succeeded else 0.0)
-    if not succeeded:
-        return (fits,)
+    fits = [Measured(metric="fits", value=1.0 if succeeded else 0.0)]
+    if not row.text("gpu") and _read_capacity(row) is None:
+        fits = []
+    measured = _read_peaks(row, assumptions) + _read_speed(row) if succeeded else []
+    if not measured and not fits:
+        raise InputError(Message("the source publishes no comparable figure"))
+    return (*measured, *fits)
+
+
+def _read_peaks(row: Row, assumptions: list[Message]) -> list[Measured]:
     bound: Bound = "exact"
     if row.text("length_known") == "max_only":
         bound = "at_most_predicted"
@@ -333,11 +206,10 @@ def _read_measured(row: Row, assumptions: list[Message]) -> tuple[Measured, ...]
     if peak_gib == FULL_CARD_GIB:
         peak_bound = "at_least_predicted"
         assumptions.append(Message("a figure of {gib:g} GiB is a full card: the need must not exceed it", gib=peak_gib))
-    measured = read_memory(row.text("mem_kind"), peak_gib, peak_bound)
     if row.text("mem_kind") == "unknown" and peak_gib is not None:
         assumptions.append(Message("the memory counter is not published: the figure is compared with none"))
-    measured += read_memory("allocated", row.number("peak_alloc_gib"), bound)
-    return (*measured, *_read_speed(row), fits)
+    peaks = read_memory(row.text("mem_kind"), peak_gib, peak_bound)
+    return peaks + read_memory("allocated", row.number("peak_alloc_gib"), bound)
 
 
 def _read_speed(row: Row) -> list[Measured]:

@@ -1,6 +1,7 @@
-"""Fit the few coefficients of step time and memory to measurements, and measure the error on runs that the fit did not see.
+"""Fit the few coefficients of step time and memory to measurements, and measure the error on what the fit did not see.
 
-Log residuals of step time and memory peaks, robust, against priors: a coefficient that the data do not identify stays at its prior.
+Log residuals of step time and memory peaks, robust, against priors: a coefficient that the data do not identify stays
+at its prior.
 Deterministic: no random numbers, folds by a hash of the configuration's name.
 """
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from suanpei.errors import InputError, MissingExtraError
+from suanpei.errors import InputError
 from suanpei.machine.calibration import identify_calibration
 from suanpei.messages import Message
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
@@ -21,6 +22,17 @@ from suanpei.validation.intervals import remake_intervals
 from suanpei.validation.predict import predict_cases
 from suanpei.validation.problem import Problem, build_problem
 from suanpei.validation.residuals import collect_log_residuals
+from suanpei.validation.solve import (
+    CHORD_STEPS,
+    OUTER_STEPS,
+    Start,
+    bounded_step,
+    calibrate_scores,
+    predict_scores,
+    score_bounds,
+    score_errors,
+    solve,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,23 +53,6 @@ FOLDS = 5
 
 IDENTIFIED_SHARE = 0.7
 """A coefficient is identified when the data shrink its spread below this share of the prior's."""
-
-HUBER = 2.0
-"""Residuals beyond this many noise spreads pull linearly, not squared."""
-
-OUTER_STEPS = 6
-"""Sets of derivatives at most."""
-
-CHORD_STEPS = 2
-"""Steps along one set of derivatives; refits without part of the data start at the full fit and take as many."""
-
-LONGEST_STEP = 2.0
-"""Longest step of one coefficient. [prior spreads]"""
-
-HALVINGS = 4
-
-CONVERGED = 0.05
-"""A fit ends when no coefficient moves by more. [prior spreads]"""
 
 Split = Literal["grouped", "source_left_out"]
 
@@ -107,16 +102,16 @@ def fit(
     if not problem.cases:
         raise InputError(Message("no case with a speed or a memory peak can be predicted: nothing to fit"))
     parameters = list_parameters(prior, problem.keys, free)
-    scores, errors, jacobian = _solve(problem, prior, parameters)
-    report_progress(0.4)
-    known = errors < IDENTIFIED_SHARE
+    scores, jacobian = solve(problem, prior, parameters, OUTER_STEPS)
+    report_progress(0.5)
+    log_predicted = predict_scores(problem, prior, parameters, scores)
+    known = score_errors(problem, jacobian, log_predicted) < IDENTIFIED_SHARE
     identified = tuple(parameter for parameter, is_known in zip(parameters, known, strict=True) if is_known)
     unidentified = tuple(parameter for parameter, is_known in zip(parameters, known, strict=True) if not is_known)
     base = with_values(prior, unidentified, [parameter.prior for parameter in unidentified], [None] * len(unidentified))
-    if unidentified and identified:
-        scores, errors, jacobian = _solve(problem, base, identified, start=scores[known])
-    elif not identified:
-        scores, errors, jacobian = np.zeros(0), np.zeros(0), np.zeros((len(problem.cases), 0))
+    start = Start(scores=scores[known], jacobian=jacobian[:, known])
+    scores, jacobian = solve(problem, base, identified, 1, start)
+    errors = score_errors(problem, jacobian, predict_scores(problem, base, identified, scores))
     report_progress(0.7)
     fitted = with_values(
         base,
@@ -148,111 +143,6 @@ def fit(
     )
 
 
-def _solve(
-    problem: Problem, base: Calibration, parameters: Sequence[Parameter], start: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Minimise robust squared residuals and priors within bounds, by Gauss-Newton.
-
-    Each set of derivatives serves `CHORD_STEPS` steps; a step that does not lower the cost is halved.
-
-    Returns:
-        Scores, their standard errors, and the derivatives there.
-    """
-    low, high = _bounds(parameters)
-    scores = np.clip(np.zeros(len(parameters)) if start is None else start, low, high)
-    log_predicted = _predict(problem, base, parameters, scores)
-    for _ in range(OUTER_STEPS):
-        jacobian = problem.jacobian(base, parameters, scores, log_predicted)
-        begun = scores
-        for _ in range(CHORD_STEPS):
-            step = _bounded_step(problem, jacobian, log_predicted, scores, (low, high))
-            scores, log_predicted = _descend(problem, base, parameters, scores, log_predicted, step)
-        if float(np.max(np.abs(scores - begun))) < CONVERGED:
-            break
-    jacobian = problem.jacobian(base, parameters, scores, log_predicted)
-    return scores, _score_errors(problem, jacobian, log_predicted), jacobian
-
-
-def _bounds(parameters: Sequence[Parameter]) -> tuple[FloatArray, FloatArray]:
-    return np.array([one.bounds[0] for one in parameters]), np.array([one.bounds[1] for one in parameters])
-
-
-def _predict(problem: Problem, base: Calibration, parameters: Sequence[Parameter], scores: FloatArray) -> FloatArray:
-    return problem.log_predicted(_calibrate(base, parameters, scores))
-
-
-def _calibrate(base: Calibration, parameters: Sequence[Parameter], scores: FloatArray) -> Calibration:
-    return with_values(base, parameters, [one.value(score) for one, score in zip(parameters, scores, strict=True)])
-
-
-def _bounded_step(
-    problem: Problem,
-    jacobian: FloatArray,
-    log_predicted: FloatArray,
-    scores: FloatArray,
-    bounds: tuple[FloatArray, FloatArray],
-    seen: BoolArray | None = None,
-) -> FloatArray:
-    """Solve the linearised problem for a step that stays within bounds; `seen` leaves figures out."""
-    try:
-        from scipy.optimize import lsq_linear
-    except ImportError as error:
-        raise MissingExtraError("scipy", "fit") from error
-    residuals = problem.log_measured - log_predicted
-    weights = problem.weights * _huber_weights(residuals / problem.noise)
-    if seen is not None:
-        weights = weights * seen
-    scale = np.sqrt(weights) / problem.noise
-    low = np.maximum(bounds[0] - scores, -LONGEST_STEP)
-    high = np.minimum(bounds[1] - scores, LONGEST_STEP)
-    solution = lsq_linear(
-        np.vstack([jacobian * scale[:, None], np.eye(len(scores))]),
-        np.concatenate([residuals * scale, -scores]),
-        bounds=(np.minimum(low, -1e-9), np.maximum(high, 1e-9)),
-        method="bvls",
-    )
-    return np.clip(np.asarray(solution.x), low, high)
-
-
-def _descend(
-    problem: Problem,
-    base: Calibration,
-    parameters: Sequence[Parameter],
-    scores: FloatArray,
-    log_predicted: FloatArray,
-    step: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Take a step, halved until the cost falls; stay where it does not."""
-    cost = _cost(problem, scores, log_predicted)
-    for halving in range(HALVINGS):
-        ahead = scores + step / 2**halving
-        predicted = _predict(problem, base, parameters, ahead)
-        if _cost(problem, ahead, predicted) < cost:
-            return ahead, predicted
-    return scores, log_predicted
-
-
-def _cost(problem: Problem, scores: FloatArray, log_predicted: FloatArray) -> float:
-    """Give Huber's loss of the residuals plus the priors' squares."""
-    size = np.abs(problem.log_measured - log_predicted) / problem.noise
-    loss = np.where(size <= HUBER, size**2, 2 * HUBER * size - HUBER**2)
-    return float(np.sum(problem.weights * loss) + np.sum(scores**2))
-
-
-def _score_errors(problem: Problem, jacobian: FloatArray, log_predicted: FloatArray) -> FloatArray:
-    """Give the standard error of each score, in prior spreads: ``diag((JᵀWJ / s² + 1)⁻¹)^½``, s² the scatter found."""
-    residuals = (problem.log_measured - log_predicted) / problem.noise
-    weights = problem.weights * _huber_weights(residuals)
-    scatter = max(1.0, float(np.sum(weights * residuals**2) / np.sum(weights)))
-    information = jacobian.T @ (jacobian * (weights / problem.noise**2 / scatter)[:, None])
-    return np.sqrt(np.diag(np.linalg.inv(information + np.eye(jacobian.shape[1]))))
-
-
-def _huber_weights(residuals: FloatArray) -> FloatArray:
-    """Weight residuals, given in noise spreads. [-]"""
-    return 1.0 / np.maximum(1.0, np.abs(residuals) / HUBER)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Refit:
     """The full fit, and how to repeat it without some cases by steps along its own derivatives."""
@@ -271,18 +161,16 @@ class _Refit:
         """
         if not self.parameters:
             return self.base
-        bounds = _bounds(self.parameters)
+        bounds = score_bounds(self.parameters)
         scores = self.scores
         for _ in range(CHORD_STEPS):
-            log_predicted = _predict(self.problem, self.base, self.parameters, scores)
-            scores = scores + _bounded_step(
-                self.problem, self.jacobian, log_predicted, scores, bounds, seen=~held_out
-            )
-        return _calibrate(self.base, self.parameters, scores)
+            log_predicted = predict_scores(self.problem, self.base, self.parameters, scores)
+            scores = scores + bounded_step(self.problem, self.jacobian, log_predicted, scores, bounds, seen=~held_out)
+        return calibrate_scores(self.base, self.parameters, scores)
 
 
 def assign_fold(figure: Case | Prediction) -> str:
-    """Give the cross-validation fold of a case or its prediction, by the configuration's name: repeats stay together."""
+    """Give the cross-validation fold of a figure, by its configuration's name: repeats stay together."""
     digest = hashlib.sha256(f"{figure.source}/{figure.group}".encode()).digest()
     return str(digest[0] % FOLDS)
 
@@ -302,9 +190,7 @@ def _predict_held_out(
     return tuple(predictions)
 
 
-def _finish(
-    fitted: Calibration, problem: Problem, out: dict[Split, tuple[Prediction, ...]], as_of: str
-) -> Calibration:
+def _finish(fitted: Calibration, problem: Problem, out: dict[Split, tuple[Prediction, ...]], as_of: str) -> Calibration:
     """Add residuals of held-out runs, the measured generations and the identity.
 
     Residuals are those of refits without the case's own source: what a user's new cluster is to us.

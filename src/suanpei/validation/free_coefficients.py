@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.machine.calibration import Calibration, Coefficient
+from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from suanpei.machine.calibration import Calibration, Coefficient
 
 Level = Literal["generations", "recipes", "fabrics", "memory"]
 
@@ -33,7 +35,7 @@ class FreeCoefficient:
     """Standard deviation of the prior: of the logarithm where `is_ratio`, else in the coefficient's unit."""
     is_ratio: bool = True
     """Whether it is moved by factors; else by differences (a share that may be zero)."""
-    meaning: str = ""
+    meaning: Message
 
 
 FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
@@ -43,7 +45,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=0.3,
         high=1.0,
         prior_spread=0.10,
-        meaning="achievable rate of large products over the data sheet's peak",
+        meaning=Message("achievable rate of large products over the data sheet's peak"),
     ),
     FreeCoefficient(
         level="generations",
@@ -51,7 +53,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=0.2,
         high=1.0,
         prior_spread=0.15,
-        meaning="the same in 8 bits",
+        meaning=Message("the same in 8 bits"),
     ),
     FreeCoefficient(
         level="generations",
@@ -59,7 +61,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=0.4,
         high=1.0,
         prior_spread=0.10,
-        meaning="achievable rate of element-wise passes over the data sheet's memory rate",
+        meaning=Message("achievable rate of element-wise passes over the data sheet's memory rate"),
     ),
     FreeCoefficient(
         level="generations",
@@ -67,7 +69,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=0.1,
         high=0.9,
         prior_spread=0.2,
-        meaning="rate of the forward attention kernel over the peak",
+        meaning=Message("rate of the forward attention kernel over the peak"),
     ),
     FreeCoefficient(
         level="generations",
@@ -75,7 +77,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=0.1,
         high=0.9,
         prior_spread=0.2,
-        meaning="rate of the backward attention kernel over the peak",
+        meaning=Message("rate of the backward attention kernel over the peak"),
     ),
     FreeCoefficient(
         level="recipes",
@@ -83,7 +85,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=1e-6,
         high=6e-5,
         prior_spread=0.4,
-        meaning="host time of one kernel",
+        meaning=Message("host time of one kernel"),
     ),
     FreeCoefficient(
         level="generations",
@@ -91,7 +93,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=1e-7,
         high=5e-5,
         prior_spread=0.5,
-        meaning="fixed time of one product",
+        meaning=Message("fixed time of one product"),
     ),
     FreeCoefficient(
         level="recipes",
@@ -100,7 +102,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         high=1.0,
         prior_spread=0.25,
         is_ratio=False,
-        meaning="share of gradient communication hidden behind the backward pass",
+        meaning=Message("share of gradient communication hidden behind the backward pass"),
     ),
     FreeCoefficient(
         level="recipes",
@@ -109,7 +111,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         high=1.0,
         prior_spread=0.25,
         is_ratio=False,
-        meaning="share of weight gathers hidden behind compute",
+        meaning=Message("share of weight gathers hidden behind compute"),
     ),
     FreeCoefficient(
         level="recipes",
@@ -118,7 +120,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         high=1.0,
         prior_spread=0.25,
         is_ratio=False,
-        meaning="share of tensor-parallel communication hidden behind products",
+        meaning=Message("share of tensor-parallel communication hidden behind products"),
     ),
     FreeCoefficient(
         level="recipes",
@@ -127,7 +129,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         high=0.5,
         prior_spread=0.02,
         is_ratio=False,
-        meaning="time per step outside the model",
+        meaning=Message("time per step outside the model"),
     ),
     FreeCoefficient(
         level="fabrics",
@@ -135,7 +137,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=0.2,
         high=1.3,
         prior_spread=0.2,
-        meaning="collective bandwidth in training over that of the benchmark",
+        meaning=Message("collective bandwidth in training over that of the benchmark"),
     ),
     FreeCoefficient(
         level="fabrics",
@@ -143,7 +145,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=1e-6,
         high=1e-3,
         prior_spread=0.5,
-        meaning="start-up time of one step of a collective",
+        meaning=Message("start-up time of one step of a collective"),
     ),
     FreeCoefficient(
         level="memory",
@@ -151,7 +153,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=2e8,
         high=2e9,
         prior_spread=0.2,
-        meaning="what a process holds before its first tensor",
+        meaning=Message("what a process holds before its first tensor"),
     ),
     FreeCoefficient(
         level="memory",
@@ -159,7 +161,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         low=2e7,
         high=2e9,
         prior_spread=0.4,
-        meaning="buffers of one group of communicating ranks",
+        meaning=Message("buffers of one group of communicating ranks"),
     ),
     FreeCoefficient(
         level="memory",
@@ -168,7 +170,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         high=0.5,
         prior_spread=0.05,
         is_ratio=False,
-        meaning="share of passing tensors lost between allocations",
+        meaning=Message("share of passing tensors lost between allocations"),
     ),
     FreeCoefficient(
         level="memory",
@@ -177,7 +179,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         high=2.0,
         prior_spread=0.15,
         is_ratio=False,
-        meaning="share of passing tensors that an allocator keeps beyond its need",
+        meaning=Message("share of passing tensors that an allocator keeps beyond its need"),
     ),
 )
 
@@ -210,7 +212,7 @@ class Parameter:
 
     def standard_error(self, score: float, score_error: float) -> float:
         """Give the standard error in the coefficient's unit from that of the score."""
-        return score_error * self.free.prior_spread * (self.value(score) if self.free.is_ratio else 1.0)
+        return float(score_error * self.free.prior_spread * (self.value(score) if self.free.is_ratio else 1.0))
 
 
 def list_parameters(

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from suanpei.validation.residuals import Prediction
 
 
-def remake_intervals(
-    predictions: Sequence[Prediction], label: Callable[[Prediction], str]
-) -> tuple[Prediction, ...]:
+def remake_intervals(predictions: Sequence[Prediction], label: Callable[[Prediction], str]) -> tuple[Prediction, ...]:
     """Give every speed and memory figure the 90 % interval that the other groups' residuals make.
 
     Conformal by groups: the residuals of a figure's own group never enter its interval, so that coverage is measured on

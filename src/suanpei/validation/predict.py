@@ -14,7 +14,7 @@ import numpy as np
 from suanpei.errors import InputError
 from suanpei.physics.evaluate import evaluate
 from suanpei.physics.strategy import Strategies
-from suanpei.physics.uncertainty import INTERVAL_LEVEL, spread_memory, spread_step_time
+from suanpei.physics.uncertainty import INTERVAL_LEVEL, Fit, judge_fit, spread_memory, spread_step_time
 from suanpei.units import HOUR_S, TERA
 from suanpei.validation.case import MEMORY_METRICS, SkippedCase
 from suanpei.validation.machines import resolve_machine
@@ -75,15 +75,11 @@ def predict_cases(cases: Sequence[Case], calibration: Calibration, catalogue: Ca
         for part, estimates in _evaluate_or_split(batch, calibration, skipped):
             for case, row in zip(part.cases, choose_rows(part, estimates), strict=True):
                 found[case.file, case.case_id] = _predict_figures(part, case, estimates, int(row), calibration)
-    ordered = [
-        prediction for case in cases for prediction in found.get((case.file, case.case_id), ())
-    ]
+    ordered = [prediction for case in cases for prediction in found.get((case.file, case.case_id), ())]
     return Predictions(predictions=tuple(ordered), skipped=tuple(skipped))
 
 
-def prepare_batches(
-    cases: Sequence[Case], catalogue: Catalogue
-) -> tuple[tuple[Batch, ...], list[SkippedCase]]:
+def prepare_batches(cases: Sequence[Case], catalogue: Catalogue) -> tuple[tuple[Batch, ...], list[SkippedCase]]:
     """Resolve names and gather the cases that share everything but their strategy.
 
     Args:
@@ -182,6 +178,7 @@ def _predict_figures(
             Prediction(
                 case_id=case.case_id,
                 file=case.file,
+                kind=case.kind,
                 source=case.source,
                 error_class=case.error_class,
                 set_name=case.set_name,
@@ -204,7 +201,8 @@ def _predict_one(
     batch: Batch, case: Case, measured: Measured, estimates: Estimates, row: int, calibration: Calibration
 ) -> tuple[float, float, float]:
     if measured.metric == "fits":
-        return _call_fit(batch, estimates, row, calibration)
+        capacity_bytes = case.capacity_bytes or batch.cluster.accelerator.memory_bytes
+        return _call_fit(capacity_bytes, float(estimates.device_bytes[row]), calibration)
     if measured.metric in MEMORY_METRICS:
         predicted = float(getattr(estimates, measured.metric)[row])
         spread = spread_memory(calibration, measured.metric.removesuffix("_bytes"))
@@ -243,10 +241,8 @@ def convert_step(case: Case, batch: Batch, row: int) -> float:
     return metrics[metric]
 
 
-def _call_fit(batch: Batch, estimates: Estimates, row: int, calibration: Calibration) -> tuple[float, float, float]:
+def _call_fit(capacity_bytes: float, device_bytes: float, calibration: Calibration) -> tuple[float, float, float]:
     """Give 1 where it fits, 0.5 at risk, 0 where it does not, as number and as both ends of the 90 % interval."""
-    capacity = batch.cluster.accelerator.memory_bytes
-    device_bytes = float(estimates.device_bytes[row])
-    low_bytes, high_bytes = spread_memory(calibration).interval(device_bytes)
-    low, high = float(high_bytes <= capacity), float(low_bytes <= capacity)
-    return (low + high) / 2, low, high
+    verdict = Fit(int(judge_fit(device_bytes, capacity_bytes, spread_memory(calibration))))
+    calls = {Fit.FITS: (1.0, 1.0, 1.0), Fit.AT_RISK: (0.5, 0.0, 1.0), Fit.DOES_NOT_FIT: (0.0, 0.0, 0.0)}
+    return calls[verdict]

@@ -16,7 +16,7 @@ LORA_SHARE = 2 / 3
 def count_published_flops(job: Job, rule: FlopsRule) -> float:
     """Count the FLOPs of one token by a source's own definition.
 
-    ``F = per_parameter · N + attention_passes · 4 · s · heads · (d_qk + d_v) / 2 · layers``, scores halved where causal;
+    ``F = per_parameter · N + attention_passes · 2 · s · heads · (d_qk + d_v) · layers``, scores halved where causal,
     active parameters for experts. Source of the attention term: 2 s d for the scores and 2 s d for the sum over values
     per head and token, Narayanan et al., arXiv 2104.04473, appendix.
 

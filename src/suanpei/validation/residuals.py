@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from suanpei.messages import Message
-    from suanpei.validation.case import Bound, Metric
+    from suanpei.validation.case import Bound, Kind, Metric
 
 By = Literal["class", "source", "set", "generation"]
+
+SOURCE_RESIDUALS = 40
+"""Most residuals that one source gives to an interval: errors within a source go together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,7 @@ class Prediction:
 
     case_id: str
     file: str
+    kind: Kind
     source: str
     error_class: str
     set_name: str
@@ -181,7 +185,9 @@ def _breach(prediction: Prediction) -> float:
     return float(above if prediction.bound == "at_most_predicted" else not above)
 
 
-def weighted_quantile(values: Sequence[float] | np.ndarray, weights: Sequence[float] | np.ndarray, share: float) -> float:
+def weighted_quantile(
+    values: Sequence[float] | np.ndarray, weights: Sequence[float] | np.ndarray, share: float
+) -> float:
     """Give the smallest value at or below which at least this share of the weight lies.
 
     Args:
@@ -200,7 +206,10 @@ def weighted_quantile(values: Sequence[float] | np.ndarray, weights: Sequence[fl
 
 
 def collect_log_residuals(predictions: Iterable[Prediction]) -> dict[str, tuple[float, ...]]:
-    """Gather sorted log residuals: ``step`` by class and memory by counter, one per configuration, bounds left out.
+    """Gather sorted log residuals: of speeds by class and of memory by counter, one per configuration.
+
+    A source gives at most `SOURCE_RESIDUALS` of each, evenly spaced in its own distribution, so that no source swamps
+    the rest. One-sided figures are left out, and speeds of fine-tuning files, whose classes are about memory.
 
     Args:
         predictions: From runs that the fit did not see.
@@ -208,18 +217,40 @@ def collect_log_residuals(predictions: Iterable[Prediction]) -> dict[str, tuple[
     Returns:
         Residuals by class (``A``, ``B``, ``C``) of speeds and by counter (``allocated``, …) of memory.
     """
-    groups: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    configurations: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for prediction in predictions:
-        if prediction.bound != "exact":
-            continue
-        if prediction.metric in SPEED_METRICS:
-            name = prediction.error_class
-        elif prediction.metric in MEMORY_METRICS:
-            name = prediction.metric.removesuffix("_bytes")
-        else:
-            continue
-        groups[name, prediction.source, prediction.group].append(prediction.log_residual)
+        name = _name_residual(prediction)
+        if name:
+            configurations[name, prediction.source, prediction.group].append(prediction.log_residual)
+    sources: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for (name, source, _), members in configurations.items():
+        sources[name, source].append(median(members))
     residuals: dict[str, list[float]] = defaultdict(list)
-    for (name, _, _), members in groups.items():
-        residuals[name].append(median(members))
+    for (name, _), values in sources.items():
+        residuals[name] += thin_out(values, SOURCE_RESIDUALS)
     return {name: tuple(sorted(values)) for name, values in sorted(residuals.items())}
+
+
+def _name_residual(prediction: Prediction) -> str:
+    if prediction.bound != "exact":
+        return ""
+    if prediction.metric in SPEED_METRICS and prediction.kind == "throughput":
+        return prediction.error_class
+    return prediction.metric.removesuffix("_bytes") if prediction.metric in MEMORY_METRICS else ""
+
+
+def thin_out(values: Sequence[float], most: int) -> list[float]:
+    """Keep at most so many values, evenly spaced in rank.
+
+    Args:
+        values: Any order. [any]
+        most: At least one. [-]
+
+    Example:
+        >>> thin_out([5.0, 1.0, 3.0, 2.0, 4.0], 3)
+        [1.0, 3.0, 5.0]
+    """
+    ordered = sorted(values)
+    if len(ordered) <= most:
+        return ordered
+    return [ordered[round(position)] for position in np.linspace(0, len(ordered) - 1, most)]

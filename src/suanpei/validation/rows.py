@@ -75,7 +75,9 @@ class Row:
         if count is None:
             raise InputError(Message("not published: {column}", column=column))
         if count < 1:
-            raise InputError(Message("{column} must be at least {least}, got {given}", column=column, least=1, given=count))
+            raise InputError(
+                Message("{column} must be at least {least}, got {given}", column=column, least=1, given=count)
+            )
         return count
 
 
@@ -91,9 +93,13 @@ def read_rows(path: Path) -> tuple[Row, ...]:
             rows = [Row(cells={name: cell or "" for name, cell in cells.items() if name}) for cells in reader]
             header = reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(Message("{path} cannot be read as CSV: {reason}", path=str(path), reason=str(error))) from error
+        raise InputError(
+            Message("{path} cannot be read as CSV: {reason}", path=str(path), reason=str(error))
+        ) from error
     if "case_id" not in header:
-        raise InputError(Message("{path} is no measurement file: it has no column {column}", path=str(path), column="case_id"))
+        raise InputError(
+            Message("{path} is no measurement file: it has no column {column}", path=str(path), column="case_id")
+        )
     seen: set[str] = set()
     for row in rows:
         if not row.case_id or row.case_id in seen:

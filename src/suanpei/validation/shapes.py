@@ -131,11 +131,17 @@ def read_gated(row: Row) -> bool:
     """
     kind = row.text("mlp_type")
     if kind not in ("swiglu", "geglu", "gelu", "relu", "relu2"):
-        raise InputError(Message("architecture: mlp_type must be one of {kinds}, got {given!r}", kinds="swiglu, geglu, gelu, relu, relu2", given=kind))
+        raise InputError(
+            Message(
+                "architecture: mlp_type must be one of {kinds}, got {given!r}",
+                kinds="swiglu, geglu, gelu, relu, relu2",
+                given=kind,
+            )
+        )
     return kind in ("swiglu", "geglu")
 
 
-def read_experts(row: Row, gated: bool) -> Experts | None:
+def read_experts(row: Row, *, gated: bool) -> Experts | None:
     """Read the expert columns of a throughput row; None is a dense model."""
     count = row.count("moe_experts")
     if count is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.job.job import Job
+from suanpei.job.typical import build_typical
 from suanpei.messages import Message
 from suanpei.physics.strategy import Recompute, Sharding, Strategy
 from suanpei.validation.bundled_names import find_bundled
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suanpei.job.architecture import Architecture
+    from suanpei.job.job import Precision
     from suanpei.validation.rows import Row
 
 ASSUMED_GPUS = 256
@@ -64,9 +66,7 @@ def read_whole_run(row: Row, file: str) -> Case:
     tokens = _leading_number(row, "tokens_b")
     if tokens is None:
         raise InputError(Message("not published: {column}", column="tokens_b"))
-    architecture = find_bundled(re.sub(r"\(.*\)", "", row.text("model")))
-    if architecture is None:
-        raise InputError(Message("no bundled model is called {model}", model=row.text("model")))
+    architecture = _read_architecture(row, assumptions)
     hours = _read_gpu_hours(row)
     gpu = _GPUS.get(row.text("gpu"))
     if gpu is None:
@@ -77,7 +77,9 @@ def read_whole_run(row: Row, file: str) -> Case:
         gpus = ASSUMED_GPUS
         assumptions.append(Message("number of cards not published: {gpus} assumed", gpus=ASSUMED_GPUS))
     strategies = _list_strategies(row, architecture, int(gpus), seq_len)
-    assumptions.append(Message("strategy not published: the fastest of {count} that fits is taken", count=len(strategies)))
+    assumptions.append(
+        Message("strategy not published: the fastest of {count} that fits is taken", count=len(strategies))
+    )
     if row.text("includes_restarts") != "no" or row.text("includes_post_training") != "no":
         assumptions.append(Message("published hours may include restarts and other stages: a clean run takes fewer"))
     return Case(
@@ -92,7 +94,7 @@ def read_whole_run(row: Row, file: str) -> Case:
             seq_len=seq_len,
             global_batch_seqs=strategies[0].global_batch_seqs,
             tokens=tokens * 1e9,
-            precision="fp8" if row.text("precision").startswith("fp8") else "bf16",
+            precision=_read_precision(row),
         ),
         cluster=ClusterRequest(gpu=gpu, gpus_per_node=None, internode=""),
         recipe="megatron",
@@ -101,6 +103,21 @@ def read_whole_run(row: Row, file: str) -> Case:
         measured=(Measured(metric="gpu_hours", value=hours),),
         assumptions=tuple(assumptions),
     )
+
+
+def _read_architecture(row: Row, assumptions: list[Message]) -> Architecture:
+    """Give the bundled model of the name, else a typical dense one of the published size."""
+    model = re.sub(r"\(.*\)", "", row.text("model"))
+    known = find_bundled(model)
+    if known is not None:
+        return known
+    billions = _leading_number(row, "params_b")
+    if billions is None or row.text("active_params_b") or "/" in row.text("params_b"):
+        raise InputError(Message("no bundled model is called {model}", model=row.text("model")))
+    assumptions.append(
+        Message("no bundled model is called {model}: a typical dense one of its size assumed", model=model)
+    )
+    return build_typical(round(billions * 1e9))
 
 
 def _leading_number(row: Row, column: str) -> float | None:
@@ -119,6 +136,14 @@ def _read_gpu_hours(row: Row) -> float:
     return days * gpus * DAY_HOURS
 
 
+def _read_precision(row: Row) -> Precision:
+    """Give the precision; bf16 where it is not printed, fp16 on a card without bf16."""
+    text = row.text("precision")
+    if text.startswith("fp8"):
+        return "fp8"
+    return "fp16" if text.startswith("fp16") or row.text("gpu") == "V100" else "bf16"
+
+
 def _read_seq_len(row: Row, architecture: Architecture) -> int:
     published = _leading_number(row, "seq_len")
     return int(published) if published is not None else min(architecture.max_context or 2048, 8192)
@@ -135,7 +160,12 @@ def _list_strategies(row: Row, architecture: Architecture, gpus: int, seq_len: i
     strategies = []
     for tp, pp, micro_batch, recompute in product(tps, pps, (1, 2, 4), Recompute):
         dp, remainder = divmod(gpus, tp * pp)
-        if remainder or dp * micro_batch > batch or architecture.layer_count % pp or architecture.layers[0].attention.heads % tp:
+        if (
+            remainder
+            or dp * micro_batch > batch
+            or (len(pps) > 1 and architecture.layer_count % pp)
+            or architecture.layers[0].attention.heads % tp
+        ):
             continue
         strategies.append(
             Strategy(
@@ -150,7 +180,9 @@ def _list_strategies(row: Row, architecture: Architecture, gpus: int, seq_len: i
             )
         )
     if not strategies:
-        raise InputError(Message("no usual strategy divides {model} over {gpus} cards", model=architecture.name, gpus=gpus))
+        raise InputError(
+            Message("no usual strategy divides {model} over {gpus} cards", model=architecture.name, gpus=gpus)
+        )
     return tuple(strategies)
 
 

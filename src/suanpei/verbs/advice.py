@@ -131,21 +131,15 @@ def _degree_changes(job: Job, strategy: Strategy) -> Iterator[_Change]:
     for axis, why in reasons.items():
         degree = getattr(strategy, axis)
         if strategy.dp % 2 == 0:
-            more = replace(
-                strategy, **{axis: degree * 2}, dp=strategy.dp // 2, grad_accum=strategy.grad_accum * 2
-            )
+            more = replace(strategy, **{axis: degree * 2}, dp=strategy.dp // 2, grad_accum=strategy.grad_accum * 2)
             more = replace(more, sp=more.tp > 1)
             change = Message("{axis} {degree}, dp {dp}", axis=axis, degree=degree * 2, dp=more.dp)
             yield _Change(job=job, strategy=more, change=change, why=why)
         if degree % 2 == 0 and strategy.grad_accum % 2 == 0:
-            fewer = replace(
-                strategy, **{axis: degree // 2}, dp=strategy.dp * 2, grad_accum=strategy.grad_accum // 2
-            )
+            fewer = replace(strategy, **{axis: degree // 2}, dp=strategy.dp * 2, grad_accum=strategy.grad_accum // 2)
             fewer = replace(fewer, sp=fewer.tp > 1, vpp=fewer.vpp if fewer.pp > 1 else 1)
             change = Message("{axis} {degree}, dp {dp}", axis=axis, degree=degree // 2, dp=fewer.dp)
-            yield _Change(
-                job=job, strategy=fewer, change=change, why=Message("less communication or a shorter bubble")
-            )
+            yield _Change(job=job, strategy=fewer, change=change, why=Message("less communication or a shorter bubble"))
 
 
 def _sharding_changes(job: Job, recipe: Recipe, strategy: Strategy) -> Iterator[_Change]:

@@ -2,7 +2,8 @@
 
 One set of rules serves values (`to_jsonable`) and types (``verbs.json_schema``): a dataclass is an object of its
 fields, a `Message` is ``{key, values, text}``, a `Decimal` a number, an integer enumeration its names in lower case,
-any other enumeration its values. A field's JSON name is its own unless its metadata say ``{"json": "class"}``;
+any other enumeration its values. A `Money` is a number where the object that holds it states its ``currency``, else
+``{amount, currency}``. A field's JSON name is its own unless its metadata say ``{"json": "class"}``;
 ``{"json": None}`` leaves it out.
 """
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from suanpei import __version__
 from suanpei.messages import Message
+from suanpei.money import Money
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +80,12 @@ def to_jsonable(value: Any, say: Callable[[Message], str] = str) -> Any:
         return value.name.lower() if isinstance(value, IntEnum) else to_jsonable(value.value, say)
     if is_dataclass(value) and not isinstance(value, type):
         named = ((json_name(item), getattr(value, item.name)) for item in fields(value))
-        return {name: to_jsonable(item, say) for name, item in named if name is not None}
+        bare = states_currency(type(value))
+        return {
+            name: to_jsonable(item.amount if bare and isinstance(item, Money) else item, say)
+            for name, item in named
+            if name is not None
+        }
     if isinstance(value, Mapping):
         return {_to_key(name): to_jsonable(item, say) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -86,6 +93,11 @@ def to_jsonable(value: Any, say: Callable[[Message], str] = str) -> Any:
     if isinstance(value, set | frozenset):
         return sorted((to_jsonable(item, say) for item in value), key=str)
     return _to_scalar(value, say)
+
+
+def states_currency(kind: type) -> bool:
+    """Tell whether a dataclass names the currency of the amounts in it: they are then plain numbers in JSON."""
+    return kind is not Money and any(item.name == "currency" for item in fields(kind))
 
 
 def json_name(item: Field[Any]) -> str | None:

@@ -10,7 +10,6 @@ from suanpei.job.bundled import load_model
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.messages import Message
-from suanpei.physics.estimate import Estimate
 from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.run import RunAssumptions, RunEstimate, estimate_runs
 from suanpei.physics.strategy import warn_strategy
@@ -27,6 +26,7 @@ from suanpei.verbs.strategy_request import StrategyRequest, choose_strategy
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suanpei.physics.estimate import Estimate
     from suanpei.physics.uncertainty import Spread
 
 

@@ -44,7 +44,7 @@ class FittedCoefficient:
     """Lower physical bound."""
     high: float
     """Upper physical bound."""
-    meaning: str
+    meaning: Message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ def refit(
         files: CSV files; none takes those of ``data/validation`` under the working folder. [-]
         output: File to write; None writes none. [-]
         catalog: Folder of the user's own catalogue; None is the bundled one. [-]
-        as_of: ISO date to stamp the calibration with; None takes the catalogue's, so that the same data give the same file. [-]
+        as_of: ISO date to stamp the calibration with; None takes the catalogue's: the same data give the same file. [-]
         report_progress: Called with the share done. [-]
 
     Returns:
@@ -98,7 +98,9 @@ def refit(
     missing = [str(path) for path in paths if not path.is_file()]
     if missing:
         raise InputError(
-            Message("{field}: no such file: {files}; give files, or run in a clone's folder", field="--cases", files=missing)
+            Message(
+                "{field}: no such file: {files}; give files, or run in a clone's folder", field="--cases", files=missing
+            )
         )
     catalogue = load_catalogue(catalog)
     prior = load_calibration(catalogue)
@@ -123,11 +125,9 @@ def refit(
         output=output,
         figures=result.figures,
         coefficients=_list_coefficients(result),
-        held_out=tuple(
-            HeldOutSummary(split=split, summary=summary)
-            for split, predictions in (("grouped", result.grouped), ("source_left_out", result.source_left_out))
-            for summary in summarise(predictions)
-            if summary.by == "class"
+        held_out=(
+            *(HeldOutSummary(split="grouped", summary=one) for one in summarise(result.grouped)),
+            *(HeldOutSummary(split="source_left_out", summary=one) for one in summarise(result.source_left_out)),
         ),
         calibration_toml=text,
     )

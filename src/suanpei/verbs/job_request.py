@@ -105,12 +105,13 @@ def build_job(
     if needs_data and data.tokens is None:
         raise InputError(
             Message(
-                "tokens: nothing says how much data is trained; give --tokens 20B, --data FILES with --tokenizer FILE, or"
+                "tokens: nothing says how much data is trained; give --tokens 20B, --data FILES with --tokenizer"
+                " FILE, or"
                 " --samples N with --avg-tokens N"
             )
         )
     method = _choose_method(request, architecture, data, notes)
-    data = _with_epochs(request, data, method, notes)
+    data = _with_epochs(data, method, notes)
     seq_len = _choose_seq_len(request, architecture, method, data, notes)
     batch, exact = _choose_batch(request, architecture, method, seq_len, data.tokens, notes)
     precision = _pick("precision", request.precision, PRECISIONS)
@@ -185,9 +186,9 @@ def _read_data(request: JobRequest, notes: list[Message]) -> _Data:
 
 
 def _count_data(files: tuple[str, ...], tokenizer: str, epochs: float | None, notes: list[Message]) -> _Data:
-    from pathlib import Path  # noqa: PLC0415 - the counting stack is loaded where it is used
+    from pathlib import Path
 
-    from suanpei.job.dataset import count_dataset  # noqa: PLC0415
+    from suanpei.job.dataset import count_dataset
 
     paths: list[Path] = [Path(name) for name in files]
     stats = count_dataset(paths, Path(tokenizer))
@@ -202,11 +203,11 @@ def _count_data(files: tuple[str, ...], tokenizer: str, epochs: float | None, no
     return _Data(tokens_per_epoch=stats.tokens, epochs=epochs or 0.0, longest_sample=stats.longest.tokens)
 
 
-def _with_epochs(request: JobRequest, data: _Data, method: Method, notes: list[Message]) -> _Data:
+def _with_epochs(data: _Data, method: Method, notes: list[Message]) -> _Data:
     if data.epochs:
         return data
     epochs = 1.0 if method == "pretrain" else float(TUNING_EPOCHS)
-    notes.append(Message("epochs: {epochs} (default for {method})", epochs=epochs, method=method))
+    notes.append(Message("epochs: {epochs} (default for {method})", epochs=f"{epochs:g}", method=method))
     return replace(data, epochs=epochs)
 
 
@@ -225,7 +226,8 @@ def _choose_method(request: JobRequest, architecture: Architecture, data: _Data,
     if is_packed and stored is not None and given in ("auto", "pretrain", "full", "lora"):
         raise InputError(
             Message(
-                "method {given}: {model} is stored in {bits} bits ({scheme}), which only adapters can be trained on; give"
+                "method {given}: {model} is stored in {bits} bits ({scheme}), which only adapters can be trained on;"
+                " give"
                 " --method qlora, or the 16-bit checkpoint",
                 given=given,
                 model=architecture.name,

@@ -24,7 +24,8 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from suanpei.messages import Message
-from suanpei.verbs.envelope import SCHEMA_VERSION, VerbResult, json_name
+from suanpei.money import Money
+from suanpei.verbs.envelope import SCHEMA_VERSION, VerbResult, json_name, states_currency
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -82,10 +83,12 @@ def _object_schema(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     hints = _resolve_hints(kind)
     descriptions = _field_descriptions(kind)
     properties: dict[str, Any] = {}
+    bare = states_currency(kind)
     for item in fields(kind):
         name = json_name(item)
         if name is not None:
-            properties[name] = dict(_type_schema(hints[item.name], definitions))
+            hint = _without_currency(hints[item.name]) if bare else hints[item.name]
+            properties[name] = dict(_type_schema(hint, definitions))
             if item.name in descriptions:
                 properties[name]["description"] = descriptions[item.name]
     return {
@@ -96,6 +99,15 @@ def _object_schema(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def _without_currency(hint: Any) -> Any:
+    """Put a number in place of money whose currency stands beside it."""
+    if hint is Money:
+        return Decimal
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return typing.Union[tuple(_without_currency(argument) for argument in get_args(hint))]  # noqa: UP007  # of a tuple
+    return hint
 
 
 def _type_schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:

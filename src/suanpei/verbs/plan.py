@@ -11,9 +11,7 @@ from suanpei.market.cost import Cost, price_package
 from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
-from suanpei.planner.knee import CurvePoint
 from suanpei.planner.options import Constraints
-from suanpei.planner.rejections import Rejection
 from suanpei.planner.search import SearchResult, SearchSettings, search
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
@@ -27,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from suanpei.job.job import Job, Method
+    from suanpei.planner.knee import CurvePoint
     from suanpei.planner.options import Choice
+    from suanpei.planner.rejections import Rejection
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.plan_request import PlanRequest, PlanTerms
 
@@ -44,6 +44,8 @@ class Alternative:
     """The plan under another method; None for a package."""
     accelerator: str
     gpus: int
+    months: int | None
+    """Whole months that the package is paid for; None pays the run's own hours."""
     days: float
     cost: Cost | None
     cost_ratio: float | None
@@ -113,7 +115,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
     main = only_first(supplies, is_main=True)
     found = searcher.search(job, main)
     if found.failure is not None:
-        raise NoAnswerError(found.failure)
+        raise NoAnswerError(_with_currency(found.failure, terms))
     rows = searcher.rows(job, main, found)
     others_supplies = only_first(supplies, is_main=False)
     others = searcher.search(job, others_supplies) if others_supplies.items else None
@@ -187,9 +189,7 @@ class _Planner:
         return self._builder(job, supplies).build(found.listed)
 
     def _builder(self, job: Job, supplies: Supplies) -> RowBuilder:
-        return RowBuilder(
-            job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency
-        )
+        return RowBuilder(job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency)
 
     def alternatives(
         self, job: Job, supplies: Supplies, found: SearchResult, rows: tuple[PlanRow, ...]
@@ -223,15 +223,14 @@ class _Planner:
             row=row,
             accelerator=row.accelerator,
             gpus=row.gpus,
+            months=None,
             days=row.run.days,
             cost=row.cost,
             cost_ratio=_ratio(row.cost, first.cost),
             days_saved=first.run.days - row.run.days,
         )
 
-    def _biggest_package(
-        self, job: Job, supplies: Supplies, found: SearchResult, first: PlanRow
-    ) -> Alternative | None:
+    def _biggest_package(self, job: Job, supplies: Supplies, found: SearchResult, first: PlanRow) -> Alternative | None:
         """Give a month of one whole node for a job that needs less, else the largest count of the curve."""
         chosen = found.listed[0].choice
         node = chosen.option.cluster.gpus_per_node
@@ -249,6 +248,7 @@ class _Planner:
             row=None,
             accelerator=biggest.accelerator,
             gpus=biggest.gpus,
+            months=1 if is_small else None,
             days=biggest.run.days,
             cost=cost,
             cost_ratio=_ratio(cost, first.cost),
@@ -263,6 +263,13 @@ class _Planner:
             return self._builder(job, supplies).bills(biggest, biggest.run)[0].cost
         monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
         return price_package(monthly[0].unit_price, gpus_per_node=biggest.option.cluster.gpus_per_node)
+
+
+def _with_currency(failure: Message, terms: PlanTerms) -> Message:
+    """Say in which currency the amounts of a refusal are, where it can hold any."""
+    if terms.budget is None:
+        return failure
+    return Message("{failure} (amounts in {currency})", failure=failure, currency=terms.currency)
 
 
 def _knee(found: SearchResult) -> KneeResult | None:

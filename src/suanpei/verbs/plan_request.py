@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date  # noqa: TC003  # a replay reads the annotations at run time
+from pathlib import Path  # noqa: TC003
 from typing import TYPE_CHECKING, Literal, cast
 
 from suanpei.errors import InputError
@@ -18,16 +20,14 @@ from suanpei.quantities import (
     parse_money,
     parse_rate,
 )
-from suanpei.verbs.job_request import JobRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date
-    from pathlib import Path
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.offer import Tier
     from suanpei.planner.options import Objective
+    from suanpei.verbs.job_request import JobRequest
 
 LARGEST_GPUS = 16_384
 DEFAULT_GPUS = "1-1024"
@@ -105,9 +105,7 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
         notes.append(Message("confidence: 0.9; a listed plan keeps deadline and budget with this probability"))
     counts = parse_count_range(request.gpus or DEFAULT_GPUS, "gpus")
     if counts.most > LARGEST_GPUS:
-        raise InputError(
-            Message("gpus must be at most {most}, got {given}", most=LARGEST_GPUS, given=counts.most)
-        )
+        raise InputError(Message("gpus must be at most {most}, got {given}", most=LARGEST_GPUS, given=counts.most))
     confidence = parse_fraction(request.confidence, "confidence")
     if not 0.5 <= confidence <= 0.99:
         raise InputError(Message("confidence must be between 0.5 and 0.99, got {given}", given=request.confidence))
@@ -139,6 +137,8 @@ def _money(text: str | None, field: str, currency: str, rates: ExchangeRates) ->
 def _one_of(field: str, given: str, allowed: tuple[str, ...]) -> str:
     if given not in allowed:
         raise InputError(
-            Message("{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(allowed), given=given)
+            Message(
+                "{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(allowed), given=given
+            )
         )
     return given

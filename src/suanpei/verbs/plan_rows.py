@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from suanpei.market.cost import Bill, Cost, RunHours, find_tie_price, make_bills
 from suanpei.market.indicative import IndicativePrice
 from suanpei.market.offer import Offer
-from suanpei.physics.estimate import Estimate
 from suanpei.physics.evaluate import explain
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.rule_of_thumb import apply_rule, explain_difference
-from suanpei.physics.run import RunEstimate
 from suanpei.physics.strategy import Strategies, Strategy
 from suanpei.physics.workload import build_workload
 from suanpei.units import DAY_S, HOUR_S
@@ -26,6 +24,8 @@ if TYPE_CHECKING:
     from suanpei.market.offer import Tier
     from suanpei.messages import Message
     from suanpei.money import Money
+    from suanpei.physics.estimate import Estimate
+    from suanpei.physics.run import RunEstimate
     from suanpei.planner.listing import Listed, Role
     from suanpei.planner.options import Choice
     from suanpei.verbs.supply import Supplies
@@ -53,6 +53,7 @@ class OtherBill:
     """The same run at another tier's price."""
 
     tier: Tier | Literal["stated"]
+    currency: str
     total: Money
     low: Money
     high: Money
@@ -89,6 +90,8 @@ class PlanRow:
     constraint_probability: float
     """Probability of keeping deadline and budget together. [-]"""
     indicative_price: PriceBand | None
+    currency: str
+    """Of `ties_at_price_per_gpu_hour`."""
     ties_at_price_per_gpu_hour: Money | None
     """Without a price: what an accelerator-hour may cost at most to tie with the first priced plan."""
     cost: Cost | None
@@ -113,9 +116,7 @@ class RowBuilder:
     def row(self, choice: Choice, rank: int, role: Role) -> PlanRow:
         """Explain and price one choice."""
         cluster, found = choice.option.cluster, choice.found
-        estimate = explain(
-            self.job, cluster, found.recipe, self.calibration, Strategies.of([found.strategy])
-        )
+        estimate = explain(self.job, cluster, found.recipe, self.calibration, Strategies.of([found.strategy]))
         run = choice.run
         bills = self.bills(choice, run)
         shown = bills[0] if bills else None
@@ -134,10 +135,17 @@ class RowBuilder:
             run=run,
             constraint_probability=choice.probability,
             indicative_price=_band(price) if isinstance(price, IndicativePrice) else None,
+            currency=self.currency,
             ties_at_price_per_gpu_hour=None,
             cost=None if shown is None else shown.cost,
             other_bills=tuple(
-                OtherBill(tier=bill.price.tier, total=bill.cost.total, low=bill.cost.low, high=bill.cost.high)
+                OtherBill(
+                    tier=bill.price.tier,
+                    currency=bill.cost.currency,
+                    total=bill.cost.total,
+                    low=bill.cost.low,
+                    high=bill.cost.high,
+                )
                 for bill in bills[1:]
             ),
             rule_of_thumb=self._rule_of_thumb(choice, estimate, run),
@@ -156,9 +164,7 @@ class RowBuilder:
 
     def _rule_of_thumb(self, choice: Choice, estimate: Estimate, run: RunEstimate) -> RuleOfThumb:
         work = build_workload(self.job)
-        peak = resolve_rates(
-            self.job, choice.option.cluster, choice.found.recipe, self.calibration
-        ).peak_flops_per_s
+        peak = resolve_rates(self.job, choice.option.cluster, choice.found.recipe, self.calibration).peak_flops_per_s
         rule = apply_rule(work, float(self.job.tokens or 0.0), choice.gpus, peak)
         return RuleOfThumb(
             flops_6nd=rule.flops_6nd,

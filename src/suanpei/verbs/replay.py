@@ -35,12 +35,12 @@ def read_plan_request(path: Path, given: PlanRequest) -> PlanRequest:
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(Message("replay: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)) from error
+        raise InputError(
+            Message("replay: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)
+        ) from error
     except ValueError as error:
         raise InputError(Message("replay: {path} is not JSON: {reason}", path=str(path), reason=str(error))) from error
     try:
         return TypeAdapter(PlanRequest).validate_python(document["request"])
     except (ValidationError, KeyError, TypeError) as error:
-        raise InputError(
-            Message("replay: {path} is no result of suanpei plan --json", path=str(path))
-        ) from error
+        raise InputError(Message("replay: {path} is no result of suanpei plan --json", path=str(path))) from error

@@ -11,10 +11,14 @@ from suanpei.messages import Message
 from suanpei.verbs.json_schema import build_schema
 
 RESULT_TYPES: dict[str, str] = {
+    "plan": "suanpei.verbs.plan:PlanResult",
+    "estimate": "suanpei.verbs.estimate:EstimateResult",
     "models": "suanpei.verbs.models:ModelsResult",
     "tokens": "suanpei.verbs.tokens:TokensResult",
     "gpus": "suanpei.verbs.gpus:GpusResult",
     "sizes": "suanpei.verbs.sizes:SizesResult",
+    "validate": "suanpei.verbs.validate:ValidateResult",
+    "fit": "suanpei.verbs.fit:RefitResult",
 }
 """By command: module and class of what its verb returns, imported when asked for."""
 

@@ -19,7 +19,6 @@ from suanpei.market.indicative import PriceTerms, quote_indicative
 from suanpei.market.price_rows import build_price_rows, index_price_rows
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates, Money
-from suanpei.physics.strategy import Strategy
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.quantities import parse_currency, parse_parameters
 from suanpei.units import DAY_S, HOUR_S
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from suanpei.machine.cluster import Cluster
     from suanpei.market.indicative import IndicativePrice
     from suanpei.market.price_rows import PriceTable
+    from suanpei.physics.strategy import Strategy
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.size_search import Smallest
 
@@ -151,7 +151,7 @@ def build_sizes(
         parse_parameters(size, "size")
     pricing = _Pricing.load(inputs, request)
     clusters, notes = _choose_clusters(request, inputs, pricing)
-    rows = []
+    rows: list[SizeRow] = []
     for method, size in product(methods, sizes):
         report_progress(len(rows), len(methods) * len(sizes))
         job = build_job(JobRequest(model=size, method=method), inputs.catalogue, needs_data=False)
@@ -212,9 +212,7 @@ class _Pricing:
         rates = ExchangeRates.from_rows([dict(row.cells) for row in catalogue.table("exchange_rates")])
         return cls(
             table=index_price_rows(build_price_rows(catalogue.table("offers"), catalogue.table("offers_cn"))),
-            terms=PriceTerms(
-                currency=parse_currency(request.currency, "currency"), rates=rates, as_of=request.as_of
-            ),
+            terms=PriceTerms(currency=parse_currency(request.currency, "currency"), rates=rates, as_of=request.as_of),
         )
 
     def price(self, name: str, nodes: int = 1) -> IndicativePrice | None:

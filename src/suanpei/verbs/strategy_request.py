@@ -69,9 +69,7 @@ class ChosenStrategy:
     assumptions: tuple[Message, ...]
 
 
-def choose_strategy(
-    request: StrategyRequest, job: Job, cluster: Cluster, gpus: int, inputs: Inputs
-) -> ChosenStrategy:
+def choose_strategy(request: StrategyRequest, job: Job, cluster: Cluster, gpus: int, inputs: Inputs) -> ChosenStrategy:
     """Choose the fastest strategy that fits among those that the request leaves open.
 
     With no option of the layout given, every practical strategy is open; with some given, the parallel degrees that are
@@ -128,9 +126,7 @@ def choose_strategy(
     else:
         open_knobs = [name for name in ("sharding", "recompute", "micro_batch") if getattr(request, name) is None]
         if open_knobs:
-            notes.append(
-                Message("{knobs}: not given, the fastest that fits was chosen", knobs=", ".join(open_knobs))
-            )
+            notes.append(Message("{knobs}: not given, the fastest that fits was chosen", knobs=", ".join(open_knobs)))
     return ChosenStrategy(estimates=best, row=_best_row(best), assumptions=tuple(notes))
 
 
@@ -154,7 +150,11 @@ def _recipes(request: StrategyRequest, job: Job, cluster: Cluster, inputs: Input
     ]
     if not fitting:
         raise InputError(
-            Message("no recipe runs on the {stack} stack of {accelerator}", stack=stack, accelerator=cluster.accelerator.name)
+            Message(
+                "no recipe runs on the {stack} stack of {accelerator}",
+                stack=stack,
+                accelerator=cluster.accelerator.name,
+            )
         )
     return fitting
 
@@ -169,14 +169,10 @@ def _list_strategies(request: StrategyRequest, job: Job, recipe: Recipe, gpus: i
     used = degrees["tp"] * degrees["pp"] * degrees["cp"]
     if gpus % used:
         raise InputError(
-            Message(
-                "tp · pp · cp = {used} does not divide {gpus} gpus; gpus = tp · cp · pp · dp", used=used, gpus=gpus
-            )
+            Message("tp · pp · cp = {used} does not divide {gpus} gpus; gpus = tp · cp · pp · dp", used=used, gpus=gpus)
         )
     dp = gpus // used
-    shardings = (
-        recipe.shardings if request.sharding is None else (_named(Sharding, "sharding", request.sharding),)
-    )
+    shardings = recipe.shardings if request.sharding is None else (_named(Sharding, "sharding", request.sharding),)
     levels = tuple(Recompute) if request.recompute is None else (_named(Recompute, "recompute", request.recompute),)
     sp = "sp" in recipe.axes and degrees["tp"] > 1 if request.sp is None else request.sp
     base = Strategy(
@@ -232,4 +228,3 @@ def _rank(estimates: Estimates) -> tuple[int, float]:
 
 def _seconds_per_token(estimates: Estimates) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return estimates.step_s / estimates.tokens_per_step
-

@@ -88,9 +88,7 @@ def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Su
     if not accelerators:
         accelerators = tuple(load_accelerators(inputs.catalogue).values())
     stacks = {stack for recipe in inputs.recipes.values() for stack in recipe.stacks}
-    table = index_price_rows(
-        build_price_rows(inputs.catalogue.table("offers"), inputs.catalogue.table("offers_cn"))
-    )
+    table = index_price_rows(build_price_rows(inputs.catalogue.table("offers"), inputs.catalogue.table("offers_cn")))
     items: list[Supply] = []
     for accelerator in {item.name: item for item in accelerators}.values():
         if not request.gpu and (accelerator.stack not in stacks or not accelerator.is_plannable):
@@ -113,7 +111,8 @@ def _at_indicative_prices(
     """Offer one cluster at each price that serves one node or less, and at each that serves several."""
     node = cluster.gpus_per_node
     named = terms.counts.listed or ()
-    counts = [count for count in choose_counts(terms.counts.least, terms.counts.most, node, named) if terms.counts.allows(count)]
+    practical = choose_counts(terms.counts.least, terms.counts.most, node, named)
+    counts = [count for count in practical if terms.counts.allows(count)]
     few, several = tuple(c for c in counts if c <= node), tuple(c for c in counts if c > node)
     if stated is not None:
         prices = state_price(cluster.accelerator.name, stated)
@@ -144,6 +143,8 @@ def _supply(
 ) -> Supply:
     unit = None if price is None else price.unit_price
     accelerator = cluster.accelerator
+    measured = inputs.calibration.measured_generations
+    is_measured = accelerator.generation in measured or not measured
     return Supply(
         option=ClusterOption(
             cluster=cluster,
@@ -153,9 +154,7 @@ def _supply(
             sold_by_node=unit is not None and unit.whole_nodes,
         ),
         price=price,
-        is_main=bool(request.gpu)
-        or bool(request.offers)
-        or (accelerator.stack == "cuda" and accelerator.generation in inputs.calibration.measured_generations),
+        is_main=bool(request.gpu) or bool(request.offers) or (accelerator.stack == "cuda" and is_measured),
     )
 
 
@@ -179,7 +178,7 @@ def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supp
             cluster = build_cluster(inputs.catalogue, resolved.accelerator, fabric, request.gpus_per_node)
             priced = offer.priced_in(terms.currency, terms.rates)
             most = min(terms.counts.most, offer.count)
-            named = [count for count in terms.counts.listed or () if count <= most]
+            named = [count for count in (*(terms.counts.listed or ()), most) if count <= most]
             counts = tuple(
                 count
                 for count in choose_counts(terms.counts.least, most, cluster.gpus_per_node, named)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.calibration import load_calibration
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.messages import Message
-from suanpei.validation.case import Bound, Metric, SkippedCase
 from suanpei.validation.cases import load_cases
 from suanpei.validation.predict import predict_cases
 from suanpei.validation.residuals import Summary, summarise
@@ -19,7 +17,9 @@ from suanpei.verbs.envelope import VerbResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
+    from suanpei.validation.case import Bound, Metric, SkippedCase
     from suanpei.validation.residuals import Prediction
 
 

@@ -16,7 +16,7 @@ def register(line: CommandLine) -> None:
     line.add("estimate", estimate, help="Explain memory and time of one configuration, term by term.")
 
 
-def estimate(  # noqa: PLR0913 - the command's contract
+def estimate(
     out: Output,
     model: options.Model = None,
     gpu: Annotated[str | None, typer.Option("--gpu", help="The accelerator as you write it.")] = None,
@@ -31,7 +31,9 @@ def estimate(  # noqa: PLR0913 - the command's contract
     etp: Annotated[int | None, typer.Option("--etp", help="Tensor-parallel degree inside an expert.")] = None,
     sharding: Annotated[str | None, typer.Option("--sharding", help="none, zero1, zero2 or zero3.")] = None,
     recompute: Annotated[str | None, typer.Option("--recompute", help="none, selective or full.")] = None,
-    micro_batch: Annotated[int | None, typer.Option("--micro-batch", help="Sequences per micro-batch and rank.")] = None,
+    micro_batch: Annotated[
+        int | None, typer.Option("--micro-batch", help="Sequences per micro-batch and rank.")
+    ] = None,
     grad_accum: Annotated[int | None, typer.Option("--grad-accum", help="Micro-batches per step and rank.")] = None,
     global_batch: options.GlobalBatch = None,
     seq_len: options.SeqLen = None,

@@ -33,13 +33,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from suanpei.errors import SuanpeiError
+from suanpei.errors import InputError, SuanpeiError
 from suanpei.messages import Message
 from suanpei.report.locale import Language, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from rich.console import RenderableType
 
@@ -86,6 +87,25 @@ class Output:
             self.show_json(to_envelope(result, lambda message: translate(message, self.lang)))
         else:
             self.show_text(render(result, self.lang))
+
+    def save_json(self, result: VerbResult, path: Path) -> None:
+        """Write a verb's result to a file as JSON, in UTF-8 on every system.
+
+        Args:
+            result: What the verb returned.
+            path: The file; an existing one is replaced.
+
+        Raises:
+            InputError: The folder does not exist, or the path is a folder.
+        """
+        from suanpei.verbs.envelope import to_envelope
+
+        if not path.parent.is_dir():
+            raise InputError(Message("report: the folder {folder} does not exist", folder=str(path.parent)))
+        if path.is_dir():
+            raise InputError(Message("report: {path} is a folder; name a file in it", path=str(path)))
+        document = to_envelope(result, lambda message: translate(message, self.lang))
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
     def show_json(self, document: Any) -> None:
         """Print a JSON document; where the console is not UTF-8, other characters are escaped."""

@@ -27,9 +27,7 @@ GlobalBatch = Annotated[
 PrecisionOption = Annotated[
     str | None, typer.Option("--precision", help="bf16, fp16, fp32, bf16-pure, fp16-pure, fp8, mxfp8 or nvfp4.")
 ]
-OptimizerOption = Annotated[
-    str | None, typer.Option("--optimizer", help="adamw, adamw-8bit, adafactor, sgd or muon.")
-]
+OptimizerOption = Annotated[str | None, typer.Option("--optimizer", help="adamw, adamw-8bit, adafactor, sgd or muon.")]
 LoraRank = Annotated[int | None, typer.Option("--lora-rank", help="Rank of the adapters.")]
 LoraTargets = Annotated[
     str | None, typer.Option("--lora-targets", help="all-linear, or products such as q,k,v,o,gate,up,down.")
@@ -42,7 +40,8 @@ FlashAttention = Annotated[
     bool, typer.Option("--flash-attention/--no-flash-attention", help="Whether attention is fused.")
 ]
 Fabric = Annotated[
-    str | None, typer.Option("--fabric", help="Network between nodes as sellers write it: 8x400G IB, 4x200G RoCE, 无IB.")
+    str | None,
+    typer.Option("--fabric", help="Network between nodes as sellers write it: 8x400G IB, 4x200G RoCE, 无IB."),
 ]
 GpusPerNode = Annotated[int | None, typer.Option("--gpus-per-node", help="Cards of one machine.")]
 Catalog = Annotated[Path | None, typer.Option("--catalog", help="Folder with your own tables over the bundled ones.")]

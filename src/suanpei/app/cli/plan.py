@@ -17,7 +17,7 @@ def register(line: CommandLine) -> None:
     line.add("plan", plan, help="Plan a rental: which cards, how many, which strategy, how long, how dear, how sure.")
 
 
-def plan(  # noqa: PLR0913 - the command's contract
+def plan(
     out: Output,
     model: options.Model = None,
     tokens: options.Tokens = None,
@@ -57,9 +57,7 @@ def plan(  # noqa: PLR0913 - the command's contract
         str, typer.Option("--confidence", help="Probability with which deadline and budget must be kept.")
     ] = "0.9",
     objective: Annotated[str, typer.Option("--objective", help="What ranks: cost or time.")] = "cost",
-    day_value: Annotated[
-        str | None, typer.Option("--day-value", help="What one day saved is worth: 20000CNY.")
-    ] = None,
+    day_value: Annotated[str | None, typer.Option("--day-value", help="What one day saved is worth: 20000CNY.")] = None,
     currency: Annotated[str | None, typer.Option("--currency", help="Currency of the costs.")] = None,
     rate: Annotated[list[str] | None, typer.Option("--rate", help="Your exchange rate: USD=7.2CNY.")] = None,
     top: Annotated[int, typer.Option("--top", help="How many plans to list.")] = 5,
@@ -75,7 +73,6 @@ def plan(  # noqa: PLR0913 - the command's contract
     from suanpei.verbs.job_request import JobRequest
     from suanpei.verbs.plan import plan
     from suanpei.verbs.plan_request import PlanRequest
-    from suanpei.verbs.replay import read_plan_request
 
     request = PlanRequest(
         job=JobRequest(
@@ -118,6 +115,8 @@ def plan(  # noqa: PLR0913 - the command's contract
         catalog=catalog,
     )
     if replay is not None:
+        from suanpei.verbs.replay import read_plan_request
+
         request = read_plan_request(replay, request)
     with out.progress(Message("searching accelerators")) as progress:
         result = plan(request, progress)

@@ -18,7 +18,9 @@ def register(line: CommandLine) -> None:
 
 def sizes(
     out: Output,
-    sizes: Annotated[list[str] | None, typer.Argument(help="Model sizes such as 7B 13B; the usual ones if left out.")] = None,
+    sizes: Annotated[
+        list[str] | None, typer.Argument(help="Model sizes such as 7B 13B; the usual ones if left out.")
+    ] = None,
     method: Annotated[
         list[str] | None, typer.Option("--method", help="pretrain, full, lora or qlora; repeat for several.")
     ] = None,

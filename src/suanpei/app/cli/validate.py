@@ -18,7 +18,9 @@ def register(line: CommandLine) -> None:
 
 def validate(
     out: Output,
-    files: Annotated[list[Path], typer.Argument(metavar="CASES.csv…", help="Measurement files, known by their headers.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="CASES.csv…", help="Measurement files, known by their headers.")
+    ],
     catalog: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of your own catalogue.")] = None,
 ) -> None:
     """Validate and print."""

@@ -236,7 +236,7 @@ def estimate_stage_kept_bytes(
             kept = kept + count * each
         totals.append(kept * micro_batches)
     if not offloaded:
-        return totals, [np.zeros_like(total) for total in totals]
+        return totals, [np.zeros(1) for _ in totals]
     largest = layer_kept_bytes[0]
     for each in layer_kept_bytes[1:]:
         largest = np.maximum(largest, each)

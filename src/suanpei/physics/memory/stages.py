@@ -8,6 +8,7 @@ its head and so never the largest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,15 +77,32 @@ def split_layers(operators: ModelOperators, pp: ArrayLike, vpp: ArrayLike) -> St
         Narayanan et al., arXiv 2104.04473, section 2.2 (interleaved chunks).
     """
     stages, chunks_each = np.broadcast_arrays(np.asarray(pp, dtype=np.int64), np.asarray(vpp, dtype=np.int64))
-    layers = len(operators.order)
-    kinds = len(operators.kinds)
+    width = int(chunks_each.max(initial=0)) + 1
+    pairs, place = np.unique(stages * width + chunks_each, return_inverse=True)
+    split = _split_pairs(
+        operators.order.tobytes(), operators.order.dtype.str, len(operators.kinds), tuple(pairs), width
+    )
+    place = place.reshape(stages.shape)
+    return StageLayers(
+        counts=split.counts[..., place],
+        index=split.index[..., place],
+        is_first=split.is_first[..., place],
+        is_last=split.is_last[..., place],
+    )
+
+
+@lru_cache(maxsize=256)
+def _split_pairs(order_bytes: bytes, dtype: str, kinds: int, pairs: tuple[int, ...], width: int) -> StageLayers:
+    """Split the layers for each pair of stages and chunks, ``stages · width + chunks``; arrays end in (pairs,)."""
+    order = np.frombuffer(order_bytes, dtype=dtype)
+    stages, chunks_each = np.divmod(np.array(pairs, dtype=np.int64), width)
+    layers = len(order)
     before = np.zeros((kinds, layers + 1))
     for kind in range(kinds):
-        before[kind, 1:] = np.cumsum(operators.order == kind)
-    chunks = stages * chunks_each
-    least, extra = np.divmod(layers, chunks)
+        before[kind, 1:] = np.cumsum(order == kind)
+    least, extra = np.divmod(layers, stages * chunks_each)
     index = np.stack([np.zeros_like(stages), np.minimum(1, stages - 1), stages - 1])
-    counts = np.zeros((3, kinds, *stages.shape))
+    counts = np.zeros((3, kinds, len(stages)))
     for round_ in range(int(chunks_each.max(initial=1))):
         chunk = index + round_ * stages
         start = chunk * least + np.minimum(chunk, extra)

@@ -51,7 +51,6 @@ class MemoryTables:
     states: Table
     activations: Table
     layers: Table
-    loss: Table
     held: Table | None
     """Layer inputs that adapters on a divided base hold once more; None where nothing is."""
     kinds: int
@@ -69,6 +68,10 @@ class MemoryTotals:
     """What the driver must give, without cache taken only because it is free. [B]"""
     host_bytes_per_gpu: FloatArray
     """Host memory of one accelerator's rank. [B]"""
+
+    def host_bytes(self, gpus: IntArray, gpus_per_node: int) -> FloatArray:
+        """Give the host memory of one node, shape (n,). [B]"""
+        return self.host_bytes_per_gpu * np.minimum(gpus, gpus_per_node)
 
     def take(self, indices: NDArray[np.intp] | NDArray[np.bool_] | slice) -> MemoryTotals:
         """Give a subset."""
@@ -91,7 +94,9 @@ def resolve_overheads(calibration: Calibration) -> Overheads:
     )
 
 
-def evaluate_memory(work: Workload, recipe: Recipe, calibration: Calibration, strategies: Strategies) -> MemoryTotals:
+def evaluate_memory(
+    work: Workload, recipe: Recipe, calibration: Calibration, strategies: Strategies, grid: Grid | None = None
+) -> MemoryTotals:
     """Evaluate the memory of every strategy.
 
     Args:
@@ -99,17 +104,18 @@ def evaluate_memory(work: Workload, recipe: Recipe, calibration: Calibration, st
         recipe: With which framework's habits. [-]
         calibration: Overheads of the device. [-]
         strategies: Legal ones; their arrays have shape (n,). [-]
+        grid: Of these strategies, where it is shared. [-]
 
     Returns:
         Totals of shape (n,).
     """
     overheads = resolve_overheads(calibration)
-    tables = tabulate_memory(work, recipe, Grid(strategies))
+    tables = tabulate_memory(work, recipe, overheads, grid or Grid(strategies))
     count = len(strategies)
     allocated, reserved, device, host = (np.empty(count) for _ in range(4))
     for start in range(0, count, BLOCK):
         block = slice(start, min(start + BLOCK, count))
-        terms, host[block] = gather_terms(tables, work, recipe, overheads, strategies, block)
+        terms, host[block] = gather_terms(tables, work, recipe, strategies, block)
         peak = combine_peak(terms, overheads)
         allocated[block], reserved[block] = peak.allocated_bytes, peak.reserved_bytes
         device[block] = peak.device_bytes
@@ -118,7 +124,7 @@ def evaluate_memory(work: Workload, recipe: Recipe, calibration: Calibration, st
     )
 
 
-def tabulate_memory(work: Workload, recipe: Recipe, grid: Grid) -> MemoryTables:
+def tabulate_memory(work: Workload, recipe: Recipe, overheads: Overheads, grid: Grid) -> MemoryTables:
     """Evaluate every memory term over the distinct combinations of its knobs."""
     job, operators = work.job, work.operators
 
@@ -141,12 +147,15 @@ def tabulate_memory(work: Workload, recipe: Recipe, grid: Grid) -> MemoryTables:
             for name, array in by_stage.items()
             for position, stage in enumerate(STAGES)
         }
+        groups = {name: knobs[name] for name in ("tp", "cp", "ep", "dp")}
+        columns["communication"] = estimate_communication_bytes(overheads, pp=pp, **groups)
         return columns | {"host": np.broadcast_to(states_held.host_bytes, shape).max(axis=0)}
 
-    def activations(**knobs: IntArray) -> Mapping[str, FloatArray]:
-        kept = estimate_layer_kept_bytes(job, operators, recipe, **knobs)
+    def activations(recompute: IntArray, **knobs: IntArray) -> Mapping[str, FloatArray]:
+        kept = estimate_layer_kept_bytes(job, operators, recipe, recompute=recompute, **knobs)
         columns = {f"kept_{index}": kept[index] for index in range(len(operators.kinds))}
-        return columns | {"working": estimate_working_bytes(job, operators, recipe, **knobs)}
+        columns["working"] = estimate_working_bytes(job, operators, recipe, recompute=recompute, **knobs)
+        return columns | {"loss": estimate_loss_bytes(job, operators, recipe, **knobs)}
 
     def layers(pp: IntArray, vpp: IntArray, grad_accum: IntArray) -> Mapping[str, FloatArray]:
         split = split_layers(operators, pp, vpp)
@@ -167,10 +176,6 @@ def tabulate_memory(work: Workload, recipe: Recipe, grid: Grid) -> MemoryTables:
         states=grid.tabulate(states, ("tp", "pp", "vpp", "cp", "ep", "etp", "dp", "sharding")),
         activations=grid.tabulate(activations, ("tp", "sp", "cp", "micro_batch", "recompute")),
         layers=grid.tabulate(layers, ("pp", "vpp", "grad_accum")),
-        loss=grid.tabulate(
-            lambda **knobs: {"loss": estimate_loss_bytes(job, operators, recipe, **knobs)},
-            ("tp", "sp", "cp", "micro_batch"),
-        ),
         held=grid.tabulate(held_inputs, ("pp", "vpp", "tp", "sp", "cp", "dp", "micro_batch", "sharding"))
         if holds
         else None,
@@ -179,12 +184,7 @@ def tabulate_memory(work: Workload, recipe: Recipe, grid: Grid) -> MemoryTables:
 
 
 def gather_terms(
-    tables: MemoryTables,
-    work: Workload,
-    recipe: Recipe,
-    overheads: Overheads,
-    strategies: Strategies,
-    block: slice,
+    tables: MemoryTables, work: Workload, recipe: Recipe, strategies: Strategies, block: slice
 ) -> tuple[MemoryTerms, FloatArray]:
     """Gather the terms of one block of candidates, and the host memory of one accelerator."""
     states = tables.states.gather(block)
@@ -193,21 +193,20 @@ def gather_terms(
     offloaded = "activations" in work.job.offload
     kinds = range(tables.kinds)
     kept, host_kept = estimate_stage_kept_bytes(
-        np.stack([activations[f"kept_{index}"] for index in kinds]),
-        np.stack([np.stack([layers[f"count_{index}_{stage}"] for index in kinds]) for stage in STAGES]),
-        np.stack([layers[f"in_flight_{stage}"] for stage in STAGES]),
+        [activations[f"kept_{index}"] for index in kinds],
+        [[layers[f"count_{index}_{stage}"] for index in kinds] for stage in STAGES],
+        [layers[f"in_flight_{stage}"] for stage in STAGES],
         offloaded=offloaded,
     )
     held = None if tables.held is None else tables.held.gather(block)
-    knobs = {name: getattr(strategies, name)[block] for name in ("tp", "pp", "cp", "ep", "dp")}
     terms = MemoryTerms(
         **{name: [states[f"{name}_{stage}"] for stage in STAGES] for name in _BY_STAGE},
         kept=kept,
         held=None if held is None else [held[f"held_{stage}"] for stage in STAGES],
         working=activations["working"],
-        loss=tables.loss.gather(block)["loss"],
-        communication=estimate_communication_bytes(overheads, **knobs),
-        single_stage=knobs["pp"] == 1,
+        loss=activations["loss"],
+        communication=states["communication"],
+        single_stage=strategies.pp[block] == 1,
         gradients_wait=(strategies.grad_accum[block] > 1) | recipe.persistent_gradients,
     )
-    return terms, states["host"] + np.max(host_kept, axis=0)
+    return terms, states["host"] + np.max(host_kept, axis=0) if offloaded else states["host"]

@@ -12,11 +12,14 @@ from suanpei.report.locale import translate
 from suanpei.report.text.figures import (
     UNKNOWN,
     explain_strategy,
+    name_method,
     name_place,
     name_verdict,
     say_duration,
     say_gib,
+    say_nodes,
     say_seconds,
+    say_seconds_span,
     say_span,
 )
 from suanpei.report.text.layout import ByWidth, Paragraph, heading, make_table
@@ -25,7 +28,8 @@ from suanpei.report.text.plan_rest import render_assumptions
 from suanpei.units import DAY_S, GIB_BYTES, format_bytes, format_count
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import JustifyMethod, RenderableType
+    from rich.table import Table
 
     from suanpei.physics.estimate import MemoryEstimate
     from suanpei.physics.run import RunEstimate
@@ -47,16 +51,16 @@ def render_estimate(result: EstimateResult, lang: Language) -> RenderableType:
     parts += [Paragraph(translate(warning, lang), bullet="! ") for warning in result.warnings]
     if result.launch is not None:
         parts += _render_launch(result.launch, lang)
-    for table in (memory_table, step_table):
-        source = estimate.memory if table is memory_table else estimate.step
-        parts += [
+    wide, narrow = (
+        Group(
             Text(),
-            ByWidth(
-                table(source, lang, with_anchors=True),  # type: ignore[operator]  # each table takes its own source
-                table(source, lang),  # type: ignore[operator]
-                least=100,
-            ),
-        ]
+            memory_table(estimate.memory, lang, with_anchors=with_anchors),
+            Text(),
+            step_table(estimate.step, lang, with_anchors=with_anchors),
+        )
+        for with_anchors in (True, False)
+    )
+    parts.append(ByWidth(wide, narrow))
     parts += [Paragraph(translate(_ANCHORS, lang), style="dim"), *_render_totals(result, lang)]
     if result.run is not None:
         parts += _render_run(result.run, lang)
@@ -65,14 +69,15 @@ def render_estimate(result: EstimateResult, lang: Language) -> RenderableType:
     klass = Message("class {name} of the validation", name=estimate.error_class)
     parts += [Paragraph(translate(line, lang), bullet="  - ") for line in (klass, *estimate.evidence)]
     parts += render_assumptions(result.assumptions, lang)
-    end = Message("Catalogue of {date}, calibration {calibration}.", date=result.catalog_date, calibration=result.calibration_id)
+    end = Message(
+        "Catalogue of {date}, calibration {calibration}.", date=result.catalog_date, calibration=result.calibration_id
+    )
     parts += [Text(), Paragraph(translate(end, lang), style="dim")]
     return Group(*parts)
 
 
 _ANCHORS = Message(
-    "Formula, unit and source of each part: docs/physics.md and docs/physics-memory.md, at the anchors beside them on a wide"
-    " console."
+    "Formula, unit and source of each part: docs/physics.md, at the anchors beside them on a wide console."
 )
 
 
@@ -87,28 +92,32 @@ def _verdict(memory: MemoryEstimate, stages: int) -> Message:
     }
     if memory.verdict == "fits":
         return Message(
-            "Fits: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {margin} GiB to spare at the high end;"
+            "Fits: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {margin} GiB to spare at the"
+            " high end;"
             " the peak is {place}.",
             margin=say_gib(memory.capacity_bytes - memory.high_bytes),
             **values,
         )
     if memory.verdict == "at_risk":
         return Message(
-            "At risk: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much at the high"
+            "At risk: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much at"
+            " the high"
             " end; it would fail {place}.",
             excess=say_gib(memory.high_bytes - memory.capacity_bytes),
             **values,
         )
     if memory.low_bytes <= memory.capacity_bytes:
         return Message(
-            "Does not fit: the host needs {host} per machine, more than it has; the card itself needs {device} of {capacity}"
+            "Does not fit: the host needs {host} per machine, more than it has; the card itself needs {device} of"
+            " {capacity}"
             " GiB.",
             host=format_bytes(memory.host_bytes),
             device=values["device"],
             capacity=values["capacity"],
         )
     return Message(
-        "Does not fit: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much; it would"
+        "Does not fit: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much; it"
+        " would"
         " fail {place}.",
         excess=say_gib(memory.device_bytes - memory.capacity_bytes),
         **values,
@@ -119,10 +128,9 @@ def _say_step(result: EstimateResult, lang: Language) -> str:
     step, estimate = result.estimate.step, result.estimate
     return translate(
         Message(
-            "Step: {seconds} (90%: {low}–{high}), {tokens} tokens/s per card, MFU {mfu}.",
+            "Step: {seconds} (90%: {span}), {tokens} tokens/s per card, MFU {mfu}.",
             seconds=say_seconds(step.seconds),
-            low=say_seconds(step.low_seconds),
-            high=say_seconds(step.high_seconds),
+            span=say_seconds_span(step.low_seconds, step.high_seconds),
             tokens=f"{estimate.tokens_per_second_per_gpu:,.0f}",
             mfu=f"{estimate.mfu:.1%}",
         ),
@@ -133,14 +141,15 @@ def _say_step(result: EstimateResult, lang: Language) -> str:
 def _say_job(result: EstimateResult) -> Message:
     job = result.job
     return Message(
-        "{model}, {method}, on {gpus} × {accelerator} in {nodes} machines joined by {fabric}; sequences of {seq_len}, {batch} per"
+        "{model}, {method}, on {gpus} × {accelerator}, {machines}; sequences of {seq_len}, {batch} per"
         " step ({batch_tokens} tokens); {precision}, {optimizer}",
         model=job.model,
-        method=job.method,
+        method=name_method(job.method),
         gpus=result.estimate.gpus,
         accelerator=result.accelerator,
-        nodes=result.nodes,
-        fabric=result.fabric,
+        machines=Message("{nodes} joined by {fabric}", nodes=say_nodes(result.nodes), fabric=result.fabric)
+        if result.nodes > 1
+        else say_nodes(1),
         seq_len=f"{job.seq_len:,}",
         batch=result.estimate.global_batch_seqs,
         batch_tokens=format_count(result.estimate.tokens_per_step),
@@ -153,10 +162,11 @@ def _render_totals(result: EstimateResult, lang: Language) -> list[RenderableTyp
     estimate, memory = result.estimate, result.estimate.memory
     table = make_table([("", "left"), ("", "right"), ("", "left")])
     table.show_header = False
+    table.columns[-1].no_wrap = False
     for label, value, meaning in (
-        (Message("MFU"), f"{estimate.mfu:.1%}", Message("model FLOPs over the dense peak, unmasked half of attention")),
+        ("MFU", f"{estimate.mfu:.1%}", Message("model FLOPs over the dense peak, unmasked half of attention")),
         (Message("MFU, full attention"), f"{estimate.mfu_full_attention:.1%}", Message("as many papers print it")),
-        (Message("HFU"), f"{estimate.hfu:.1%}", Message("recomputed FLOPs counted too")),
+        ("HFU", f"{estimate.hfu:.1%}", Message("recomputed FLOPs counted too")),
         (Message("of achievable"), f"{estimate.of_achievable:.1%}", Message("of the rate of large matrix products")),
         (
             Message("bare communication"),
@@ -165,14 +175,18 @@ def _render_totals(result: EstimateResult, lang: Language) -> list[RenderableTyp
         ),
         (Message("allocated"), format_bytes(memory.allocated_bytes), Message("what tensors need")),
         (Message("reserved"), format_bytes(memory.reserved_bytes), Message("what the allocator holds, cache included")),
-        (Message("device"), format_bytes(memory.device_bytes), Message("what the driver must give; the verdict uses this")),
+        (
+            Message("device"),
+            format_bytes(memory.device_bytes),
+            Message("what the driver must give; the verdict uses this"),
+        ),
         (
             Message("host memory"),
             format_bytes(memory.host_bytes) if memory.host_bytes else UNKNOWN,
             Message("per machine, for what is offloaded"),
         ),
     ):
-        table.add_row(translate(label, lang), value, Text(translate(meaning, lang), style="dim"))
+        table.add_row(translate(label, lang), value, Paragraph(translate(meaning, lang), style="dim"))
     return [Text(), table]
 
 
@@ -195,25 +209,34 @@ def _render_advice(advice: tuple[Advice, ...], lang: Language, *, fits: bool) ->
             else Message("No single change needs less memory: take more cards, or adapters instead of full tuning.")
         )
         return [heading(translate(title, lang)), Paragraph(translate(nothing, lang))]
-    table = make_table(
-        [
-            (translate("Change", lang), "left"),
-            (translate("Time per token", lang), "right"),
-            (translate("Memory", lang), "right"),
-            (translate("Verdict", lang), "left"),
-            (translate("Why", lang), "left"),
-        ]
-    )
-    table.columns[-1].no_wrap = False
+    reasons = [
+        Paragraph(translate(Message("{change}: {why}", change=item.change, why=item.why), lang), bullet="  - ")
+        for item in advice
+    ]
+    narrow = Group(_advice_table(advice, lang, with_reasons=False), *reasons)
+    return [heading(translate(title, lang)), ByWidth(_advice_table(advice, lang, with_reasons=True), narrow, least=118)]
+
+
+def _advice_table(advice: tuple[Advice, ...], lang: Language, *, with_reasons: bool) -> Table:
+    columns: list[tuple[str, JustifyMethod]] = [
+        (translate("Change", lang), "left"),
+        (translate("Time per token", lang), "right"),
+        (translate("Memory", lang), "right"),
+        (translate("Verdict", lang), "left"),
+    ]
+    if with_reasons:
+        columns.append((translate("Why", lang), "left"))
+    table = make_table(columns)
+    table.columns[-1].no_wrap = not with_reasons
     for item in advice:
         table.add_row(
             translate(item.change, lang),
             f"{item.step_change_fraction:+.1%}",
             f"{item.device_change_bytes / GIB_BYTES:+.1f} GiB",
             translate(name_verdict(item.verdict), lang),
-            Paragraph(translate(item.why, lang)),
+            *([Paragraph(translate(item.why, lang))] if with_reasons else []),
         )
-    return [heading(translate(title, lang)), table]
+    return table
 
 
 def _render_launch(launch: LaunchFindings, lang: Language) -> list[RenderableType]:

@@ -10,6 +10,7 @@ from suanpei.report.locale import translate
 from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, MINUTE_S
 
 if TYPE_CHECKING:
+    from suanpei.job.job import Method
     from suanpei.money import Money
     from suanpei.physics.estimate import MemoryEstimate, Phase, Verdict
     from suanpei.physics.strategy import Strategy
@@ -47,7 +48,7 @@ def _amount(duration_s: float, scale_s: float) -> str:
     amount = duration_s / scale_s
     if scale_s == 1.0:
         return f"{amount:.3g}"
-    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.1f}"
+    return f"{amount:,.0f}" if amount >= 100 or abs(amount - round(amount)) < 1e-9 else f"{amount:.1f}"
 
 
 def say_seconds(duration_s: float) -> str:
@@ -58,8 +59,26 @@ def say_seconds(duration_s: float) -> str:
 
 
 def say_money_span(low: Money, high: Money) -> str:
-    """Write an interval of money, the currency once: ``¥5,106–19,004``."""
-    return f"{low}–{str(high).removeprefix(SYMBOLS.get(high.currency, high.currency + ' '))}"
+    """Write an interval of money, the currency once, both ends to the same digit: ``¥464–3,318``, ``¥4.86–8.09``."""
+    return SYMBOLS.get(high.currency, f"{high.currency} ") + say_bare_span(low, high)
+
+
+def say_seconds_span(low_s: float, high_s: float) -> str:
+    """Write an interval of step times, the unit once: ``7.78–34.2 s``. [s]"""
+    if high_s < 1.0:
+        return f"{low_s * 1e3:.3g}–{high_s * 1e3:.3g} ms"
+    return f"{low_s:.3g}–{high_s:.3g} s" if high_s < 1000 else f"{low_s:,.0f}–{high_s:,.0f} s"
+
+
+def say_nodes(nodes: int) -> Message:
+    """Say a number of machines."""
+    return Message("{count} machines", count=f"{nodes:,}") if nodes > 1 else Message("one machine")
+
+
+def say_bare_span(low: Money, high: Money) -> str:
+    """Write an interval of money without its currency, below an amount that names it: ``464–3,318``."""
+    digits = 0 if abs(high.amount) >= 1000 else 2
+    return f"{low.rounded(digits).amount:,}–{high.rounded(digits).amount:,}"
 
 
 def say_gib(size_bytes: float) -> str:
@@ -69,8 +88,8 @@ def say_gib(size_bytes: float) -> str:
 
 def say_share(share: float) -> str:
     """Write a share as a percentage; what is certain only to rounding is not called certain. [-]"""
-    if share > 0.995:
-        return ">99%" if share < 1.0 else "100%"
+    if 0.995 < share < 1.0:
+        return ">99%"
     return f"{share:.0%}" if share >= 0.095 or share <= 0 else f"{share:.1%}"
 
 
@@ -109,6 +128,17 @@ def explain_strategy(recipe: str, strategy: Strategy) -> Message:
         micro=strategy.micro_batch,
         accumulated=strategy.grad_accum,
     )
+
+
+def name_method(method: Method) -> Message | str:
+    """Name a training method for a person."""
+    names: dict[str, Message | str] = {
+        "pretrain": Message("pretraining"),
+        "full": Message("full tuning"),
+        "lora": "LoRA",
+        "qlora": "QLoRA",
+    }
+    return names[method]
 
 
 def name_verdict(verdict: Verdict) -> Message:

@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 
-WIDE_COLUMNS = 110
-"""From this width on things stand side by side."""
+WIDE_COLUMNS = 100
+"""From this width on tables have all their columns."""
 
 _ATOMS = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|\s+|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+")
 _CLOSING = "，。；：、！？）】》」』”’％),.;:!?%"
 _OPENING = "（【《「『“‘("
+_GAP = 2
+"""Cells between things side by side. [-]"""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[GTM]iB|days|min|ms|[dhs])(?![A-Za-z]))|(?<=\d) (?=×)|(?<=×) ")
+_HELD = "\ue000"
+"""Stands for a space at which no line is broken: between a number and its unit."""
 
 
 def wrap_text(text: str, width: int) -> list[str]:
@@ -42,7 +47,7 @@ def wrap_text(text: str, width: int) -> list[str]:
     """
     lines: list[str] = []
     line = ""
-    for atom in _glue(_ATOMS.findall(text)):
+    for atom in _atoms(text):
         if cell_len((line + atom).rstrip()) <= width:
             line = line + atom if line or not atom.isspace() else line
             continue
@@ -51,7 +56,13 @@ def wrap_text(text: str, width: int) -> list[str]:
         pieces = chop_cells(atom.strip(), width)
         lines += pieces[:-1]
         line = pieces[-1] if pieces else ""
-    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+    lines = [*lines, line.rstrip()] if line.strip() or not lines else lines
+    return [line.replace(_HELD, " ") for line in lines]
+
+
+def _atoms(text: str) -> list[str]:
+    """Split a text where lines may be broken."""
+    return _glue(_ATOMS.findall(_BEFORE_UNIT.sub(_HELD, text)))
 
 
 def _glue(atoms: Sequence[str]) -> list[str]:
@@ -88,7 +99,7 @@ class Paragraph:
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Take the longest unbreakable piece as the least width, the whole text as the most."""
         lead = self.indent + cell_len(self.bullet)
-        longest = max((cell_len(atom) for atom in _glue(_ATOMS.findall(self.text))), default=0)
+        longest = max((cell_len(atom) for atom in _atoms(self.text)), default=0)
         return Measurement(lead + longest, lead + cell_len(self.text))
 
 
@@ -98,7 +109,7 @@ class Bar:
 
     share: float
     """0 to 1; more is drawn as 1. [-]"""
-    width: int = 12
+    width: int = 10
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw."""
@@ -143,13 +154,23 @@ def make_table(columns: Iterable[tuple[str, JustifyMethod]], *, title: str | Non
     return table
 
 
-def beside(left: RenderableType, right: RenderableType) -> Table:
-    """Put two things side by side with a gap."""
-    grid = Table.grid(padding=(0, 4, 0, 0))
-    grid.add_column()
-    grid.add_column()
-    grid.add_row(left, right)
-    return grid
+@dataclass(frozen=True)
+class Beside:
+    """Two tables side by side where both fit whole, else one below the other."""
+
+    left: RenderableType
+    right: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Measure and choose."""
+        unlimited = options.update(width=10_000)
+        needed = sum(Measurement.get(console, unlimited, item).maximum for item in (self.left, self.right))
+        if needed + _GAP > options.max_width:
+            yield from (self.left, Text(), self.right)
+            return
+        grid = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
+        grid.add_row(self.left, self.right)
+        yield grid
 
 
 def heading(text: str) -> Text:

@@ -16,6 +16,7 @@ from suanpei.units import DAY_S, GIB_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rich.console import JustifyMethod, RenderableType
     from rich.table import Table
 
     from suanpei.physics.estimate import MemoryEstimate, StepEstimate
@@ -84,7 +85,9 @@ def run_table(run: RunEstimate, lang: Language) -> Table:
         lang,
         with_anchors=False,
     )
-    table.add_row(Text(translate("total", lang), style="bold"), Text(say_duration(run.days * DAY_S, lang), style="bold"))
+    table.add_row(
+        Text(translate("total", lang), style="bold"), Text(say_duration(run.days * DAY_S, lang), style="bold")
+    )
     return table
 
 
@@ -98,15 +101,22 @@ def _parts_table(
     with_anchors: bool,
 ) -> Table:
     name, amount, share = headings
-    columns = [(name, "left"), (amount, "right"), (share, "right"), ("", "left")]
+    columns: list[tuple[str, JustifyMethod]] = [(name, "left"), (amount, "right"), (share, "right"), ("", "left")]
     if with_anchors:
         columns.append((translate("explained under", lang), "left"))
-    table = make_table(columns)  # type: ignore[arg-type]  # the literals above
+    table = make_table(columns)
     for key, value in sorted(parts.items(), key=lambda item: -item[1]):
         if value < LEAST_SHARE * whole:
             continue
-        row = [translate(PARTS[key].label, lang), write(value), say_share(value / whole), Bar(value / whole)]
-        table.add_row(*row, *([Text(f"#{PARTS[key].anchor}", style="dim")] if with_anchors else []))
+        row: list[RenderableType] = [
+            translate(PARTS[key].label, lang),
+            write(value),
+            say_share(value / whole),
+            Bar(value / whole),
+        ]
+        if with_anchors:
+            row.append(Text(f"#{PARTS[key].anchor}", style="dim"))
+        table.add_row(*row)
     return table
 
 

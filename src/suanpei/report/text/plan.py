@@ -1,4 +1,4 @@
-"""What ``suanpei plan`` prints: what to rent in one sentence, the plans, the first one in full, and what was left out."""
+"""What ``suanpei plan`` prints: what to rent in one sentence, the plans, the first in full, what was left out."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from suanpei.quantities import parse_duration_s
 from suanpei.report.locale import translate
 from suanpei.report.text.figures import (
     UNKNOWN,
+    name_method,
+    say_bare_span,
     say_duration,
     say_gib,
     say_money_span,
+    say_nodes,
     say_probability,
     say_seconds,
     say_span,
@@ -29,7 +32,7 @@ from suanpei.units import DAY_S, format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import RenderableType
+    from rich.console import JustifyMethod, RenderableType
 
     from suanpei.report.locale import Language
     from suanpei.verbs.job_summary import JobSummary
@@ -59,11 +62,13 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
 
 
 _LEGEND = Message(
-    "tp, pp, vpp, cp, ep, dp: tensor, pipeline, virtual-pipeline, context, expert, data parallel; zero1–3: sharding; full,"
+    "tp, pp, vpp, cp, ep, dp: tensor, pipeline, virtual-pipeline, context, expert, data parallel; zero1–3: sharding;"
+    " full,"
     " selective: recomputation; mb: micro-batch. Ranges are 90% intervals. Prices are indicative, not offers."
 )
 _OTHER_STACKS = Message(
-    "Other software stacks, and card generations that no measurement of ours covers: wider intervals, and porting is work"
+    "Other software stacks, and card generations that no measurement of ours covers: wider intervals, and porting is"
+    " work"
     " that no price here contains."
 )
 
@@ -94,11 +99,6 @@ def _headline(result: PlanResult, lang: Language) -> Message:
     )
 
 
-def say_nodes(nodes: int) -> Message:
-    """Say a number of machines."""
-    return Message("{count} machines", count=f"{nodes:,}") if nodes > 1 else Message("one machine")
-
-
 def _say_cost(row: PlanRow) -> Message:
     if row.cost is not None:
         return Message("{total} ({span})", total=row.cost.total, span=say_money_span(row.cost.low, row.cost.high))
@@ -119,10 +119,11 @@ def _say_limits(result: PlanResult, lang: Language) -> Message:
 
 def _say_job(job: JobSummary) -> Message:
     return Message(
-        "{model}, {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step ({batch_tokens} tokens); {precision},"
+        "{model}, {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step ({batch_tokens} tokens);"
+        " {precision},"
         " {optimizer}",
         model=job.model,
-        method=job.method,
+        method=name_method(job.method),
         tokens=format_count(job.tokens or 0.0),
         seq_len=f"{job.seq_len:,}",
         batch=job.global_batch_seqs,
@@ -142,27 +143,24 @@ def _render_rows(rows: Sequence[PlanRow], lang: Language, *, with_probability: b
 
 def _rows_as_table(rows: Sequence[PlanRow], lang: Language, *, with_probability: bool) -> RenderableType:
     """Show two lines a plan: the figures, and below them strategy and intervals."""
-    columns = [
+    columns: list[tuple[str, JustifyMethod]] = [
         ("", "right"),
         (translate("Cards and strategy", lang), "left"),
-        (translate("Machines", lang), "right"),
         (translate("GiB of usable", lang), "right"),
         (translate("Step", lang), "right"),
-        (translate("MFU", lang), "right"),
+        ("MFU", "right"),
         (translate("Time", lang), "right"),
-        *([(translate("Probability", lang), "right")] if with_probability else []),
-        (translate("Cost", lang), "right"),
-        (translate("Card-hour", lang), "right"),
     ]
-    table = make_table(columns)  # type: ignore[arg-type]  # the literals above
+    if with_probability:
+        columns.append((translate("Prob.", lang), "right"))
+    columns += [(translate("Cost", lang), "right"), (translate("Card-hour", lang), "right")]
+    table = make_table(columns)
     for row in rows:
         seconds = row.run.days * DAY_S
         memory = row.estimate.memory
-        role = translate(_role(row), lang)
         table.add_row(
             str(row.rank),
-            _two(f"{row.gpus} × {row.accelerator}{'  ' + role if role else ''}", f"{row.recipe} {say_strategy(row.strategy)}"),
-            str(row.nodes),
+            _two(_say_cards(row, lang), f"{row.recipe} {say_strategy(row.strategy)}"),
             _two(say_gib(memory.device_bytes), f"/ {say_gib(memory.capacity_bytes)}"),
             say_seconds(row.estimate.step.seconds),
             f"{row.estimate.mfu:.0%}",
@@ -180,8 +178,6 @@ def _rows_as_blocks(rows: Sequence[PlanRow], lang: Language, *, with_probability
     for row in rows:
         seconds = row.run.days * DAY_S
         memory = row.estimate.memory
-        role = translate(_role(row), lang)
-        cards = f"{row.gpus} × {row.accelerator} ({translate(say_nodes(row.nodes), lang)}){'  ' + role if role else ''}"
         span = say_span(row.run.low_days * DAY_S, row.run.high_days * DAY_S, seconds)
         time = f"{say_duration(seconds, lang)} ({span})"
         total, interval = _cost_cells(row)
@@ -196,8 +192,10 @@ def _rows_as_blocks(rows: Sequence[PlanRow], lang: Language, *, with_probability
             mfu=f"{row.estimate.mfu:.0%}",
         )
         lines += [
-            Paragraph(cards, bullet=f"{row.rank}  ", style="bold"),
-            Paragraph("  ".join([time, *([sure] if with_probability else []), f"{total} ({interval})", money]), indent=3),
+            Paragraph(_say_cards(row, lang), bullet=f"{row.rank}  ", style="bold"),
+            Paragraph(
+                "  ".join([time, *([sure] if with_probability else []), f"{total} ({interval})", money]), indent=3
+            ),
             Paragraph(f"{row.recipe} {say_strategy(row.strategy)}; {translate(machine, lang)}", indent=3),
         ]
     return Group(*lines)
@@ -205,6 +203,14 @@ def _rows_as_blocks(rows: Sequence[PlanRow], lang: Language, *, with_probability
 
 def _two(first: str, second: str) -> Text:
     return Text(first + "\n").append(second, style="dim")
+
+
+def _say_cards(row: PlanRow, lang: Language) -> str:
+    cards = Message(
+        "{gpus} × {accelerator}, {nodes}", gpus=row.gpus, accelerator=row.accelerator, nodes=say_nodes(row.nodes)
+    )
+    role = translate(_role(row), lang)
+    return translate(cards, lang) + (f"  [{role}]" if role else "")
 
 
 def _role(row: PlanRow) -> Message | str:
@@ -220,13 +226,13 @@ def _role(row: PlanRow) -> Message | str:
 def _cost_cells(row: PlanRow) -> tuple[str, str]:
     if row.cost is None:
         return UNKNOWN, ""
-    return str(row.cost.total), say_money_span(row.cost.low, row.cost.high)
+    return str(row.cost.total), say_bare_span(row.cost.low, row.cost.high)
 
 
 def _price_cells(row: PlanRow) -> tuple[str, str]:
     band = row.indicative_price
     if band is not None:
-        return str(band.median), say_money_span(band.low, band.high) if band.low != band.high else ""
+        return str(band.median), say_bare_span(band.low, band.high) if band.low != band.high else ""
     if row.offer is not None:
         return str(row.offer.price), row.offer.provider
     if row.ties_at_price_per_gpu_hour is not None:

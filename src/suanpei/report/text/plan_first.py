@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from rich.console import Group
 from rich.text import Text
 
 from suanpei.market.offer import tier_name
@@ -14,16 +13,15 @@ from suanpei.report.text.figures import (
     UNKNOWN,
     explain_strategy,
     name_place,
-    say_duration,
     say_gib,
     say_money_span,
 )
-from suanpei.report.text.layout import ByWidth, Paragraph, beside, heading, make_table
+from suanpei.report.text.layout import Beside, Paragraph, heading, make_table
 from suanpei.report.text.parts_table import memory_table, run_table, say_run, step_table
-from suanpei.units import DAY_S
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from suanpei.market.cost import Cost, CostPart
     from suanpei.market.offer import Offer, Tier
@@ -39,7 +37,7 @@ def render_first(row: PlanRow, lang: Language) -> list[RenderableType]:
         heading(translate(title, lang)),
         Paragraph(translate(explain_strategy(row.recipe, row.strategy), lang)),
         Text(),
-        ByWidth(beside(memory, step), Group(memory, Text(), step)),
+        Beside(memory, step),
         Text(),
         Paragraph(_say_memory(row, lang)),
         Paragraph(_say_speed(row, lang)),
@@ -56,7 +54,8 @@ def _say_memory(row: PlanRow, lang: Language) -> str:
     memory = row.estimate.memory
     return translate(
         Message(
-            "Memory peaks {place}: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable; {margin} GiB stay free even at"
+            "Memory peaks {place}: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable; {margin} GiB stay free"
+            " even at"
             " the high end.",
             place=name_place(memory, row.strategy.pp),
             device=say_gib(memory.device_bytes),
@@ -73,7 +72,8 @@ def _say_speed(row: PlanRow, lang: Language) -> str:
     estimate = row.estimate
     return translate(
         Message(
-            "Speed: {tokens} tokens/s per card, MFU {mfu} of the dense peak, {achievable} of what large matrix products reach;"
+            "Speed: {tokens} tokens/s per card, MFU {mfu} of the dense peak, {achievable} of what large matrix"
+            " products reach;"
             " communication that nothing hides is {exposed} of compute.",
             tokens=f"{estimate.tokens_per_second_per_gpu:,.0f}",
             mfu=f"{estimate.mfu:.1%}",
@@ -111,16 +111,19 @@ def _render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
 
 def _say_no_price(row: PlanRow) -> Message:
     if row.ties_at_price_per_gpu_hour is None:
-        return Message("No price of this card is known: give one with --price {accelerator}=…", accelerator=row.accelerator)
+        return Message(
+            "No price of this card is known: give one with --price {accelerator}=…", accelerator=row.accelerator
+        )
     return Message(
-        "No price of this card is known; up to {price} per card-hour it ties with the cheapest priced plan: give one with"
+        "No price of this card is known; up to {price} per card-hour it ties with the cheapest priced plan: give one"
+        " with"
         " --price {accelerator}=…",
         price=row.ties_at_price_per_gpu_hour,
         accelerator=row.accelerator,
     )
 
 
-def _cost_table(cost: Cost, lang: Language) -> RenderableType:
+def _cost_table(cost: Cost, lang: Language) -> Table:
     table = make_table(
         [
             (translate("Part", lang), "left"),
@@ -137,13 +140,13 @@ def _cost_table(cost: Cost, lang: Language) -> RenderableType:
     return table
 
 
-def _add_part(table: RenderableType, part: CostPart, lang: Language) -> None:
-    table.add_row(translate(part.name, lang), f"{part.quantity:,.1f}", f"× {part.price}", str(part.amount))  # type: ignore[union-attr]
+def _add_part(table: Table, part: CostPart, lang: Language) -> None:
+    table.add_row(translate(part.name, lang), f"{part.quantity:,.1f}", f"× {part.price}", str(part.amount))
 
 
-def name_tier(tier: Tier | str) -> Message:
+def name_tier(tier: Tier | Literal["stated"]) -> Message:
     """Name a tier for a person, the user's own price among them."""
-    return Message("your own price") if tier == "stated" else tier_name(tier)  # type: ignore[arg-type]
+    return Message("your own price") if tier == "stated" else tier_name(tier)
 
 
 def _render_price(row: PlanRow, lang: Language) -> list[RenderableType]:
@@ -164,7 +167,8 @@ def _say_band(band: PriceBand) -> Message:
     if band.tier == "stated":
         return Message("Price: {median} per card-hour, as you state it.", median=band.median)
     return Message(
-        "Price: {median} per card-hour ({span}), indicative, not an offer: {tier}, sellers read: {rows}, oldest reading:"
+        "Price: {median} per card-hour ({span}), indicative, not an offer: {tier}, sellers read: {rows}, oldest"
+        " reading:"
         " {oldest}.",
         median=band.median,
         span=say_money_span(band.low, band.high),
@@ -192,13 +196,10 @@ def _render_offer(offer: Offer, lang: Language) -> list[RenderableType]:
 
 
 def _render_rule(rule: RuleOfThumb, lang: Language) -> list[RenderableType]:
-    said = Message(
-        "{flops} FLOP by 6ND; at 40% of the dense peak that takes {time}.",
-        flops=f"{rule.flops_6nd:.3g}",
-        time=say_duration(rule.days_at_40_percent * DAY_S, lang),
-    )
+    total, *reasons = rule.differences
+    said = Message("The run is {flops} FLOP by 6ND. {total}, because:", flops=f"{rule.flops_6nd:.3g}", total=total)
     return [
         heading(translate("Beside the rule of thumb", lang)),
         Paragraph(translate(said, lang)),
-        *(Paragraph(translate(reason, lang), bullet="  - ") for reason in rule.differences),
+        *(Paragraph(translate(reason, lang), bullet="  - ") for reason in reasons),
     ]

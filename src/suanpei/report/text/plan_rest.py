@@ -24,7 +24,7 @@ def render_rest(result: PlanResult, lang: Language) -> list[RenderableType]:
         parts.append(heading(translate("Why the rest fell out", lang)))
         for rejection in result.rejected:
             said = Message(
-                "{count}: {reason}; nearest: {example}",
+                "{count}: {reason} ({example})",
                 count=f"{rejection.count:,}",
                 reason=rejection.reason,
                 example=rejection.example,
@@ -34,7 +34,8 @@ def render_rest(result: PlanResult, lang: Language) -> list[RenderableType]:
     parts += [Paragraph(translate(line, lang), bullet="  - ") for line in result.plans[0].estimate.evidence]
     parts += render_assumptions(result.assumptions, lang)
     said = Message(
-        "{candidates} strategies evaluated in full, {pruned} dropped by bounds, {seconds} s. Catalogue of {date}, calibration"
+        "{candidates} strategies evaluated in full, {pruned} dropped by bounds, {seconds} s. Catalogue of {date},"
+        " calibration"
         " {calibration}.",
         candidates=f"{result.search.candidates:,}",
         pruned=f"{result.search.pruned:,}",

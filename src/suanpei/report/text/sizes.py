@@ -1,4 +1,4 @@
-"""What ``suanpei sizes`` prints: the least and the cheapest cards to rent by model size and method, and the fewest of each."""
+"""What ``suanpei sizes`` prints: by method and size the least rent, the cheapest cards, and the fewest of each."""
 
 from __future__ import annotations
 
@@ -84,6 +84,8 @@ def _say_cell(cell: SizeCell | None) -> tuple[str, str, str]:
     cost = cell.cost_per_billion_tokens
     return (
         f"{cell.gpus:,} × {cell.accelerator}",
-        f"{cell.days_per_billion_tokens:.2g}" if cell.days_per_billion_tokens < 10 else f"{cell.days_per_billion_tokens:.0f}",
+        f"{cell.days_per_billion_tokens:.2g}"
+        if cell.days_per_billion_tokens < 10
+        else f"{cell.days_per_billion_tokens:.0f}",
         UNKNOWN if cost is None else str(cost),
     )

@@ -13,7 +13,7 @@ from suanpei.messages import Message
 from suanpei.report.locale import translate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 UNKNOWN = "–"
 WORST_ROWS = 15
 """Rows of the table of the largest errors."""
+SKIP_ROWS = 12
+"""Commonest reasons for skipped rows that are spelled out."""
 
 
 def render_validate(result: ValidateResult, lang: Language) -> RenderableType:
@@ -36,17 +38,15 @@ def render_validate(result: ValidateResult, lang: Language) -> RenderableType:
         ("set", translate("By published table", lang)),
         ("generation", translate("By accelerator generation", lang)),
     ):
-        rows = [summary for summary in result.summary if summary.by == by]
-        if rows:
-            parts += [_render_summary(rows, title, lang), Text()]
+        parts += _render_groups([summary for summary in result.summary if summary.by == by], title, lang)
     parts.append(Text(translate(_LEGEND, lang)))
     parts += [Text(), _render_worst(result.cases, lang), Text(), *_render_skipped(result, lang)]
     return Group(*parts)
 
 
 _LEGEND = Message(
-    "Error: predicted over measured less one; repeats of one configuration count once, sources weigh equally. For fits, "
-    "oom and bounds the column holds the share of wrong calls."
+    "Error: predicted over measured less one; repeats of one configuration count once, sources weigh equally. For "
+    "fits, oom and bounds it is the share of wrong calls."
 )
 
 
@@ -65,29 +65,40 @@ def render_fit(result: RefitResult, lang: Language) -> RenderableType:
         table.add_column(heading)
     for one in result.coefficients:
         error = translate("not identified", lang) if one.standard_error is None else f"{one.standard_error:.2g}"
-        table.add_row(one.key, one.name, f"{one.value:.3g}", error, f"{one.prior:.3g}", one.unit, translate(one.meaning, lang))
-    parts: list[RenderableType] = [table]
+        table.add_row(
+            one.key, one.name, f"{one.value:.3g}", error, f"{one.prior:.3g}", one.unit, translate(one.meaning, lang)
+        )
+    parts: list[RenderableType] = [table, Text()]
     for split, title in (
         ("grouped", translate("Grouped cross-validation", lang)),
         ("source_left_out", translate("Each source left out", lang)),
     ):
-        rows = [held_out.summary for held_out in result.held_out if held_out.split == split]
-        parts += [Text(), _render_summary(rows, title, lang)]
+        parts += _render_groups(
+            [one.summary for one in result.held_out if one.split == split and one.summary.by == "class"], title, lang
+        )
     said = Message(
         "Calibration {identity}, fitted to {figures} published figures.",
         identity=result.calibration_id,
         figures=result.figures,
     )
-    parts += [Text(), Text(translate(said, lang))]
+    parts.append(Text(translate(said, lang)))
     if result.output is not None:
         parts.append(Text(translate(Message("Written to {path}.", path=str(result.output)), lang)))
     return Group(*parts)
 
 
+def _render_groups(summaries: Sequence[Summary], title: str, lang: Language) -> list[RenderableType]:
+    """Render one table per file."""
+    parts: list[RenderableType] = []
+    for file in dict.fromkeys(summary.file for summary in summaries):
+        rows = [summary for summary in summaries if summary.file == file]
+        parts += [_render_summary(rows, f"{title}: {file}", lang), Text()]
+    return parts
+
+
 def _render_summary(rows: Iterable[Summary], title: str, lang: Language) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
     for heading, is_number in (
-        (translate("File", lang), False),
         (translate("Figure", lang), False),
         (translate("Group", lang), False),
         (translate("n", lang), True),
@@ -100,7 +111,6 @@ def _render_summary(rows: Iterable[Summary], title: str, lang: Language) -> Tabl
         table.add_column(heading, justify="right" if is_number else "left", no_wrap=True)
     for row in rows:
         table.add_row(
-            row.file,
             row.metric,
             row.value,
             str(row.n),
@@ -146,5 +156,11 @@ def _render_skipped(result: ValidateResult, lang: Language) -> list[Text]:
     said = Message("{count} rows skipped:", count=len(result.skipped)) if result.skipped else Message("no row skipped")
     lines = [Text(translate(said, lang))]
     reasons = Counter(translate(skipped.reason, lang) for skipped in result.skipped)
-    lines += [Text(f"  {count:4d}  {reason}") for reason, count in reasons.most_common()]
+    lines += [Text(f"  {count:4d}  {reason}") for reason, count in reasons.most_common(SKIP_ROWS)]
+    rest = sum(count for _, count in reasons.most_common()[SKIP_ROWS:])
+    if rest:
+        said = Message(
+            "{count} rows for {reasons} other reasons: --json lists all", count=rest, reasons=len(reasons) - SKIP_ROWS
+        )
+        lines.append(Text(f"  {translate(said, lang)}"))
     return lines
