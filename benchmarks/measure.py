@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from time import perf_counter, process_time
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 MILLION = 1_000_000
 GPUS = 4096
+PASSES = 5
+"""The best counts, as for the multiply-add: other load on the machine only adds."""
 MILLION_COUNTS = (512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384)
 CARD_COUNTS = (8, 16, 32, 64, 96, 128, 256, 512, 768, 1024, 1536, 2048, 4096, 6144, 8192, 12_288, 16_384)
 """Powers of two, and three times such, which have about twice the divisors of their neighbours."""
@@ -76,12 +78,14 @@ def measure_million() -> dict[str, Any]:
         missing -= len(blocks[-1])
         if not missing:
             break
-    fitting = 0
-    started_s = process_time()
-    for block in blocks:
-        estimates = evaluate(job, cluster, recipe, inputs.calibration, block)
-        fitting += int(np.count_nonzero(estimates.fit == Fit.FITS))
-    spent_s = process_time() - started_s
+    spent_s = np.inf
+    for _ in range(PASSES):
+        fitting = 0
+        started_s = process_time()
+        for block in blocks:
+            estimates = evaluate(job, cluster, recipe, inputs.calibration, block)
+            fitting += int(np.count_nonzero(estimates.fit == Fit.FITS))
+        spent_s = min(spent_s, process_time() - started_s)
     return {
         "candidates": sum(len(block) for block in blocks),
         "fitting": fitting,
@@ -94,14 +98,17 @@ def measure_whole() -> dict[str, Any]:
     """Enumerate and evaluate every legal strategy of the 175B model on 4,096 A100, under every recipe."""
     inputs = load_inputs(None)
     job, cluster = gpt_175b(inputs)
-    started_s, started_wall_s = process_time(), perf_counter()
-    candidates, fitting, best_s = search(inputs, job, cluster, GPUS, FULL, tuple(inputs.recipes))
+    spent_s = []
+    for _ in range(PASSES):
+        started_s = process_time()
+        candidates, fitting, best_s = search(inputs, job, cluster, GPUS, FULL, tuple(inputs.recipes))
+        spent_s.append(process_time() - started_s)
     return {
         "candidates": candidates,
         "fitting": fitting,
         "best_step_s": best_s,
-        "cpu_s": process_time() - started_s,
-        "wall_s": perf_counter() - started_wall_s,
+        "first_cpu_s": spent_s[0],
+        "cpu_s": min(spent_s),
     }
 
 

@@ -34,12 +34,14 @@ MOST_RSS_BYTES = 500e6
 MOST_COLD_S = 3.0
 
 
-MILLION_TEXT = """GPT-3 175B, 1,536 sequences of 2,048 tokens, A100-SXM4-80GB, recipe megatron: every legal strategy on 512
-to 16,384 cards until there are a million. They stand in arrays; memory, step time and fit verdict are timed."""
+MILLION_TEXT = """GPT-3 175B, 1,536 sequences of 2,048 tokens, A100-SXM4-80GB, recipe megatron: every legal strategy on
+512 to 16,384 cards until there are a million. They stand in arrays; memory, step time and fit verdict are timed, the
+best of five passes; so is the multiply-add, the best of fifty."""
 WHOLE_TEXT = """Every legal strategy of every recipe (all divisors: tensor groups beyond the node, every micro-batch and
-number of virtual stages), enumerated and evaluated block by block; nothing is kept but the totals of a block."""
-CURVE_TEXT = """The same model on one number of cards, every recipe: the space that a plan searches, and the full one. The
-cost follows the number of ways to divide cards, layers and batch: from 1,024 to 16,384 cards it does not grow
+number of virtual stages), enumerated and evaluated block by block; nothing is kept but the totals of a block. The
+best of five passes."""
+CURVE_TEXT = """The same model on one number of cards, every recipe: the space that a plan searches, and the full one.
+The cost follows the number of ways to divide cards, layers and batch: from 1,024 to 16,384 cards it does not grow
 sixteenfold, and 12,288 cards, with more divisors, cost more than 16,384."""
 
 
@@ -119,6 +121,7 @@ def say_million(figures: dict[str, Any]) -> list[str]:
 
 def say_whole(figures: dict[str, Any]) -> list[str]:
     rate = figures["candidates"] / figures["cpu_s"]
+    best_s, first_s = figures["cpu_s"], figures["first_cpu_s"]
     rss = figures["peak_rss_bytes"]
     return [
         "## The whole space of a 175B GPT on 4,096 A100, batch 1,536",
@@ -128,7 +131,7 @@ def say_whole(figures: dict[str, Any]) -> list[str]:
         "| figure | measured | aim | |",
         "|---|---:|---:|---|",
         f"| candidates | {figures['candidates']:,} ({figures['fitting']:,} fit) | | |",
-        f"| CPU seconds, enumeration included | {figures['cpu_s']:.2f} s (wall {figures['wall_s']:.2f} s) | | |",
+        f"| CPU seconds, enumeration included | {best_s:.2f} s (first pass {first_s:.2f} s) | | |",
         f"| candidates per second and core | {rate:,.0f} | 1,000,000 | {'met' if rate >= 1e6 else 'missed'} |",
         f"| peak memory of the process | {rss / 1e6:.0f} MB | 500 MB | {say_verdict(rss, MOST_RSS_BYTES)} |",
         f"| fastest step that fits | {figures['best_step_s']:.2f} s | | |",

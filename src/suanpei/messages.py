@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from suanpei.units import DAY_S, HOUR_S, MINUTE_S
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,3 +38,33 @@ class Message:
 
     def __str__(self) -> str:
         return self.key.format(**self.values)
+
+
+def name_duration(duration_s: float) -> Message:
+    """Write a duration for a person, with its unit in the reader's language: ``7.4 days``, ``7.4 天``. [s]
+
+    Example:
+        >>> str(name_duration(5.25 * 3600))
+        '5.2 h'
+    """
+    scale_s = scale_duration_s(duration_s)
+    amount = write_duration(duration_s, scale_s)
+    return {
+        DAY_S: Message("{amount} days", amount=amount),
+        HOUR_S: Message("{amount} h", amount=amount),
+        MINUTE_S: Message("{amount} min", amount=amount),
+        1.0: Message("{amount} s", amount=amount),
+    }[scale_s]
+
+
+def scale_duration_s(duration_s: float) -> float:
+    """Choose the unit in which a duration reads best: day, hour, minute or second. [s]"""
+    return next((scale for scale in (DAY_S, HOUR_S, MINUTE_S) if duration_s >= 2 * scale), 1.0)
+
+
+def write_duration(duration_s: float, scale_s: float) -> str:
+    """Write a duration in a unit, without naming it. [s]"""
+    amount = duration_s / scale_s
+    if scale_s == 1.0:
+        return f"{amount:.3g}"
+    return f"{amount:,.0f}" if amount >= 100 or abs(amount - round(amount)) < 1e-9 else f"{amount:.1f}"

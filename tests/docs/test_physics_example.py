@@ -166,7 +166,7 @@ def from_functions() -> dict[str, float]:
     step, memory = estimate.step, estimate.memory
     overheads = resolve_overheads(calibration)
     terms, _ = gather_terms(
-        tabulate_memory(work, recipe, Grid(strategies)), work, recipe, overheads, strategies, slice(0, 1)
+        tabulate_memory(work, recipe, overheads, Grid(strategies)), work, recipe, strategies, slice(0, 1)
     )
     peak = combine_peak(terms, overheads)
     kept_knobs = {name: knobs[name] for name in ("tp", "sp", "cp", "micro_batch")}

@@ -59,7 +59,11 @@ def estimated() -> EstimateResult:
     """One configuration that fits, with its whole run."""
     return estimate(
         EstimateRequest(
-            job=JobRequest(model="llama-3-8b", tokens="20B"), gpu="A800", gpus="64", fabric="4x200G RoCE", catalog=FROZEN
+            job=JobRequest(model="llama-3-8b", tokens="20B"),
+            gpu="A800",
+            gpus="64",
+            fabric="4x200G RoCE",
+            catalog=FROZEN,
         )
     )
 

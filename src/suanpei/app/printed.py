@@ -37,7 +37,8 @@ def print_well(result: ResultT, module: str, function: str) -> ResultT:
     Returns:
         The same result, of a subclass that prints itself in the reader's language.
     """
-    printed = object.__new__(_printed_type(type(result), module, function))
+    kind: Any = type(result)
+    printed = object.__new__(_printed_type(kind, module, function))
     printed.__dict__.update(vars(result))
     return cast("ResultT", printed)
 

@@ -17,8 +17,8 @@ from math import ceil, isclose
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
-from suanpei.messages import Message
-from suanpei.units import DAY_S, HOUR_S, PETA, format_count, format_duration
+from suanpei.messages import Message, name_duration
+from suanpei.units import DAY_S, HOUR_S, PETA, format_count
 
 if TYPE_CHECKING:
     from suanpei.physics.estimate import Estimate
@@ -262,8 +262,8 @@ def explain_difference(
     rule = apply_rule(work, work.job.tokens, estimate.gpus, peak_flops_per_s)
     total = Message(
         "6ND at 40 % says {rule}, this estimate {ours}: {factor} times as long",
-        rule=format_duration(rule.days_at_40_percent * DAY_S),
-        ours=format_duration(run.days * DAY_S),
+        rule=name_duration(rule.days_at_40_percent * DAY_S),
+        ours=name_duration(run.days * DAY_S),
         factor=f"{run.days / rule.days_at_40_percent:.2f}",
     )
     return (total, *reasons)
@@ -342,10 +342,10 @@ def _explain_calendar(run: RunEstimate) -> list[Message]:
     return [
         Message(
             "set-up takes {setup}, checkpoints {checkpoints}, stops {stops} beside {steps} of steps: {share} % on top",
-            setup=format_duration(run.parts["run_setup"]),
-            checkpoints=format_duration(run.parts["run_checkpoints"]),
-            stops=format_duration(run.parts["run_lost_work"] + run.parts["run_recovery"]),
-            steps=format_duration(steps),
+            setup=name_duration(run.parts["run_setup"]),
+            checkpoints=name_duration(run.parts["run_checkpoints"]),
+            stops=name_duration(run.parts["run_lost_work"] + run.parts["run_recovery"]),
+            steps=name_duration(steps),
             share=f"{100 * others / steps:.0f}",
         )
     ]

@@ -131,8 +131,9 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
     Returns:
         Times of the block.
     """
-    pp = strategies.pp[block]
-    micro_batches = strategies.grad_accum[block].astype(np.float64)
+    pp, vpp, micro_batches = (
+        knob[block].astype(np.float64) for knob in (strategies.pp, strategies.vpp, strategies.grad_accum)
+    )
     names = tuple(f"{name}_{index}" for index in range(tables.kinds) for name in _LAYER_TOTALS)
     layer = tables.layers.gather(block, (*names, "embedding", "head"))
     stages = tables.stages.gather(block)
@@ -168,11 +169,10 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
     whole = totals["middle"] + layer["embedding"] + layer["head"] + sharded_ends
     piped = pp > 1
     slowest = np.where(piped, np.maximum(np.maximum(first, totals["middle"]), last), whole)
-    all_stages = np.where(piped, first + (pp - 2) * totals["middle"] + last, whole)
-    bubble = estimate_bubble_s(all_stages, slowest, strategies.vpp[block])
-    interleaved = strategies.vpp[block] > 1
+    all_stages = np.where(piped, first + (pp - 2.0) * totals["middle"] + last, whole)
+    bubble = estimate_bubble_s(all_stages, slowest, vpp)
     # interleaved schedules send while they compute; the plain one waits for each transfer
-    sends = 2.0 * send * (np.where(interleaved, 0.0, micro_batches) + pp - 1)
+    sends = 2.0 * send * (micro_batches * (vpp == 1) + (pp - 1.0))
     reduction = np.maximum(data["reduce"] - rates.gradient_overlap * backward, 0.0)
     reduction = reduction + np.maximum(data["gather"] - rates.gather_overlap * forward, 0.0)
     seconds = micro_batches * slowest + bubble + sends + reduction + data["optimizer"] + rates.step_overhead_s

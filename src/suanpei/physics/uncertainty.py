@@ -269,9 +269,9 @@ def judge_fit(device_bytes: ArrayLike, capacity_bytes: ArrayLike, spread: Spread
     """
     low, high = spread.interval(1.0)
     predicted, capacity = np.asarray(device_bytes, dtype=np.float64), np.asarray(capacity_bytes, dtype=np.float64)
-    fits = predicted * high <= capacity
-    beyond = predicted * low > capacity
-    return np.where(fits, Fit.FITS, np.where(beyond, Fit.DOES_NOT_FIT, Fit.AT_RISK)).astype(np.int8)
+    # the verdict counts the ends of the interval that are beyond capacity
+    fits, beyond = predicted * high <= capacity, predicted * low > capacity
+    return np.asarray(np.add(~fits, beyond, dtype=np.int8))
 
 
 def multiply_interval(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date  # noqa: TC003  # a replay reads the annotations at run time
-from pathlib import Path  # noqa: TC003
+from pathlib import Path  # noqa: TC003  # as above
 from typing import TYPE_CHECKING, Literal, cast
 
 from suanpei.errors import InputError
@@ -20,6 +20,7 @@ from suanpei.quantities import (
     parse_money,
     parse_rate,
 )
+from suanpei.verbs.job_request import JobRequest  # noqa: TC001  # a replay reads the annotations at run time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.offer import Tier
     from suanpei.planner.options import Objective
-    from suanpei.verbs.job_request import JobRequest
 
 LARGEST_GPUS = 16_384
 DEFAULT_GPUS = "1-1024"

@@ -93,32 +93,28 @@ def _verdict(memory: MemoryEstimate, stages: int) -> Message:
     if memory.verdict == "fits":
         return Message(
             "Fits: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {margin} GiB to spare at the"
-            " high end;"
-            " the peak is {place}.",
+            " high end; the peak is {place}.",
             margin=say_gib(memory.capacity_bytes - memory.high_bytes),
             **values,
         )
     if memory.verdict == "at_risk":
         return Message(
-            "At risk: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much at"
-            " the high"
-            " end; it would fail {place}.",
+            "At risk: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much at the"
+            " high end; it would fail {place}.",
             excess=say_gib(memory.high_bytes - memory.capacity_bytes),
             **values,
         )
     if memory.low_bytes <= memory.capacity_bytes:
         return Message(
             "Does not fit: the host needs {host} per machine, more than it has; the card itself needs {device} of"
-            " {capacity}"
-            " GiB.",
+            " {capacity} GiB.",
             host=format_bytes(memory.host_bytes),
             device=values["device"],
             capacity=values["capacity"],
         )
     return Message(
         "Does not fit: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable per card, {excess} GiB too much; it"
-        " would"
-        " fail {place}.",
+        " would fail {place}.",
         excess=say_gib(memory.device_bytes - memory.capacity_bytes),
         **values,
     )
@@ -141,8 +137,8 @@ def _say_step(result: EstimateResult, lang: Language) -> str:
 def _say_job(result: EstimateResult) -> Message:
     job = result.job
     return Message(
-        "{model}, {method}, on {gpus} × {accelerator}, {machines}; sequences of {seq_len}, {batch} per"
-        " step ({batch_tokens} tokens); {precision}, {optimizer}",
+        "{model}, {method}, on {gpus} × {accelerator}, {machines}; sequences of {seq_len}, {batch} per step"
+        " ({batch_tokens} tokens); {precision}, {optimizer}",
         model=job.model,
         method=name_method(job.method),
         gpus=result.estimate.gpus,

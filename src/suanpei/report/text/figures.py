@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suanpei.messages import Message
+from suanpei.messages import Message, name_duration, scale_duration_s, write_duration
 from suanpei.money import SYMBOLS
 from suanpei.report.locale import translate
-from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, MINUTE_S
+from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
     from suanpei.job.job import Method
@@ -23,32 +23,13 @@ _DEGREES = ("tp", "pp", "vpp", "cp", "ep", "etp", "dp")
 
 def say_duration(duration_s: float, lang: Language) -> str:
     """Write a duration with its unit: ``7.4 days``, ``5.2 小时``. [s]"""
-    scale_s = _scale_s(duration_s)
-    amount = _amount(duration_s, scale_s)
-    unit = {
-        DAY_S: Message("{amount} days", amount=amount),
-        HOUR_S: Message("{amount} h", amount=amount),
-        MINUTE_S: Message("{amount} min", amount=amount),
-        1.0: Message("{amount} s", amount=amount),
-    }[scale_s]
-    return translate(unit, lang)
+    return translate(name_duration(duration_s), lang)
 
 
 def say_span(low_s: float, high_s: float, like_s: float) -> str:
     """Write an interval of durations without its unit, which is that of another duration. [s]"""
-    scale_s = _scale_s(like_s)
-    return f"{_amount(low_s, scale_s)}–{_amount(high_s, scale_s)}"
-
-
-def _scale_s(duration_s: float) -> float:
-    return next((scale for scale in (DAY_S, HOUR_S, MINUTE_S) if duration_s >= 2 * scale), 1.0)
-
-
-def _amount(duration_s: float, scale_s: float) -> str:
-    amount = duration_s / scale_s
-    if scale_s == 1.0:
-        return f"{amount:.3g}"
-    return f"{amount:,.0f}" if amount >= 100 or abs(amount - round(amount)) < 1e-9 else f"{amount:.1f}"
+    scale_s = scale_duration_s(like_s)
+    return f"{write_duration(low_s, scale_s)}–{write_duration(high_s, scale_s)}"
 
 
 def say_seconds(duration_s: float) -> str:

@@ -49,6 +49,8 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
         _render_rows(result.plans, lang, with_probability=_is_limited(result)),
         Paragraph(translate(_LEGEND, lang), style="dim"),
     ]
+    if any(row.indicative_price is not None and row.indicative_price.tier != "stated" for row in result.plans):
+        parts.append(Paragraph(translate(_INDICATIVE, lang), style="dim"))
     parts += render_first(result.plans[0], lang)
     parts += render_choices(result, lang)
     if result.other_stacks:
@@ -63,13 +65,12 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
 
 _LEGEND = Message(
     "tp, pp, vpp, cp, ep, dp: tensor, pipeline, virtual-pipeline, context, expert, data parallel; zero1–3: sharding;"
-    " full,"
-    " selective: recomputation; mb: micro-batch. Ranges are 90% intervals. Prices are indicative, not offers."
+    " full, selective: recomputation; mb: micro-batch. Ranges are 90% intervals."
 )
+_INDICATIVE = Message("Prices are indicative, not offers.")
 _OTHER_STACKS = Message(
     "Other software stacks, and card generations that no measurement of ours covers: wider intervals, and porting is"
-    " work"
-    " that no price here contains."
+    " work that no price here contains."
 )
 
 
@@ -120,8 +121,7 @@ def _say_limits(result: PlanResult, lang: Language) -> Message:
 def _say_job(job: JobSummary) -> Message:
     return Message(
         "{model}, {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step ({batch_tokens} tokens);"
-        " {precision},"
-        " {optimizer}",
+        " {precision}, {optimizer}",
         model=job.model,
         method=name_method(job.method),
         tokens=format_count(job.tokens or 0.0),

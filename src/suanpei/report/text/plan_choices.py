@@ -49,9 +49,8 @@ def render_choices(result: PlanResult, lang: Language) -> list[RenderableType]:
 
 
 _ADAPTERS = Message(
-    "Adapters train a small part of the model: cheaper, and for style and format often as good; what they learn of"
-    " new facts"
-    " is less."
+    "Adapters train a small part of the model: cheaper, and for style and format often as good; what they learn of new"
+    " facts is less."
 )
 
 
@@ -101,8 +100,7 @@ def _curve_table(knee: KneeResult, currency: str, chosen: int, lang: Language, *
 _CURVE_LEGEND = Message(
     "MFU: of the dense peak; of achievable: of the rate that large matrix products reach on this card; bare comm.:"
     " communication that nothing hides, over compute; work per card: model FLOP/s over the whole run, against the"
-    " smallest"
-    " number of cards."
+    " smallest number of cards."
 )
 
 

@@ -55,8 +55,7 @@ def _say_memory(row: PlanRow, lang: Language) -> str:
     return translate(
         Message(
             "Memory peaks {place}: {device} GiB (90%: {low}–{high}) of {capacity} GiB usable; {margin} GiB stay free"
-            " even at"
-            " the high end.",
+            " even at the high end.",
             place=name_place(memory, row.strategy.pp),
             device=say_gib(memory.device_bytes),
             low=say_gib(memory.low_bytes),
@@ -73,8 +72,7 @@ def _say_speed(row: PlanRow, lang: Language) -> str:
     return translate(
         Message(
             "Speed: {tokens} tokens/s per card, MFU {mfu} of the dense peak, {achievable} of what large matrix"
-            " products reach;"
-            " communication that nothing hides is {exposed} of compute.",
+            " products reach; communication that nothing hides is {exposed} of compute.",
             tokens=f"{estimate.tokens_per_second_per_gpu:,.0f}",
             mfu=f"{estimate.mfu:.1%}",
             achievable=f"{estimate.of_achievable:.0%}",
@@ -116,8 +114,7 @@ def _say_no_price(row: PlanRow) -> Message:
         )
     return Message(
         "No price of this card is known; up to {price} per card-hour it ties with the cheapest priced plan: give one"
-        " with"
-        " --price {accelerator}=…",
+        " with --price {accelerator}=…",
         price=row.ties_at_price_per_gpu_hour,
         accelerator=row.accelerator,
     )
@@ -168,8 +165,7 @@ def _say_band(band: PriceBand) -> Message:
         return Message("Price: {median} per card-hour, as you state it.", median=band.median)
     return Message(
         "Price: {median} per card-hour ({span}), indicative, not an offer: {tier}, sellers read: {rows}, oldest"
-        " reading:"
-        " {oldest}.",
+        " reading: {oldest}.",
         median=band.median,
         span=say_money_span(band.low, band.high),
         tier=tier_name(band.tier),

@@ -35,8 +35,7 @@ def render_rest(result: PlanResult, lang: Language) -> list[RenderableType]:
     parts += render_assumptions(result.assumptions, lang)
     said = Message(
         "{candidates} strategies evaluated in full, {pruned} dropped by bounds, {seconds} s. Catalogue of {date},"
-        " calibration"
-        " {calibration}.",
+        " calibration {calibration}.",
         candidates=f"{result.search.candidates:,}",
         pruned=f"{result.search.pruned:,}",
         seconds=f"{result.search.seconds:.1f}",

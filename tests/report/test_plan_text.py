@@ -1,0 +1,152 @@
+"""The text of a plan: its figures are the result's, in both languages, at any width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+from suanpei.money import SYMBOLS
+from suanpei.report.locale import translate
+from suanpei.report.text.figures import say_gib, say_strategy
+from suanpei.report.text.plan import render_plan
+from tests.golden.plan_samples import continued, print_at, tuned
+
+if TYPE_CHECKING:
+    from suanpei.report.locale import Language
+
+LANGUAGES: list[Language] = ["en", "zh"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("width", [72, 80, 100, 120, 200])
+def test_no_line_is_wider_than_the_console_and_nothing_is_cut_off(lang: Language, width: int) -> None:
+    for result in (continued(), tuned()):
+        text = print_at(render_plan(result, lang), width)
+        assert max(cell_len(line) for line in text.splitlines()) <= width
+        if width >= 80:
+            assert "…" not in text.replace("=…", "")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_plan_stands_there_with_its_figures(lang: Language, width: int) -> None:
+    result = continued()
+    text = print_at(render_plan(result, lang), width)
+    for row in result.plans:
+        assert row.cost is not None
+        assert f"{row.gpus} × {row.accelerator}" in text
+        assert say_strategy(row.strategy) in text
+        assert str(row.cost.total) in text
+        assert say_gib(row.estimate.memory.device_bytes) in text
+        assert f"{row.estimate.mfu:.0%}" in text
+        assert f"{row.run.low_days:.1f}–{row.run.high_days:.1f}" in text
+
+
+def test_the_headline_says_what_to_rent_for_how_long_at_which_cost_and_how_surely() -> None:
+    result = continued()
+    first = result.plans[0]
+    assert first.cost is not None
+    headline = print_at(render_plan(result, "en"), 300).splitlines()[0]
+    assert headline.startswith(f"Rent {first.gpus} × A800-SXM4-80GB (one machine): {first.run.days:.1f} days (90%: ")
+    assert str(first.cost.total) in headline
+    assert headline.endswith("likely to keep the deadline of 20 days.")
+    chinese = print_at(render_plan(result, "zh"), 300).splitlines()[0]
+    assert chinese.startswith(f"建议租用 {first.gpus} 张 A800-SXM4-80GB")
+    assert chinese.endswith("的把握在 20 天内完成。")
+
+
+def test_what_is_not_an_offer_says_so_with_sellers_date_and_questions() -> None:
+    result = continued()
+    band = result.plans[0].indicative_price
+    assert band is not None
+    assert band.oldest is not None
+    text = print_at(render_plan(result, "zh"), 200)
+    assert "为参考价，并非报价" in text
+    assert f"取自 {band.rows} 家卖家" in text
+    assert band.oldest.isoformat() in text
+    for question in band.questions:
+        assert translate(question, "zh") in text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_assumptions_rejections_reasons_and_missing_costs_are_all_there(lang: Language) -> None:
+    result = tuned()
+    first = result.plans[0]
+    assert first.cost is not None
+    text = print_at(render_plan(result, lang), 400)
+    for message in (
+        *result.assumptions,
+        *first.cost.missing,
+        *first.rule_of_thumb.differences,
+        *first.estimate.evidence,
+        *(rejection.reason for rejection in result.rejected),
+        *(rejection.example for rejection in result.rejected),
+    ):
+        assert translate(message, lang) in text
+    assert result.knee is not None
+    assert translate(result.knee.rule, lang) in text
+
+
+def test_the_biggest_package_and_the_other_methods_stand_beside_the_first_plan() -> None:
+    result = tuned()
+    package = next(item for item in result.alternatives if item.kind == "biggest_package")
+    assert package.months == 1
+    assert package.gpus == 8
+    assert package.cost_ratio is not None
+    text = print_at(render_plan(result, "en"), 200)
+    assert f"8 × {package.accelerator} for a whole month: {package.cost.total if package.cost else ''}" in text
+    assert f"{package.cost_ratio:,.0f} times the cost of plan 1" in text
+    methods = {item.method: item for item in result.alternatives if item.kind == "method"}
+    assert set(methods) == {"lora", "qlora"}
+    for item in methods.values():
+        assert item.cost is not None
+        assert str(item.cost.total) in text
+
+
+def test_parts_of_cost_sum_to_the_total_that_is_printed() -> None:
+    for row in continued().plans:
+        assert row.cost is not None
+        lines = [line for part in row.cost.parts for line in part.parts]
+        assert sum(line.amount.amount for line in lines) == row.cost.total.amount
+
+
+def test_a_card_without_a_price_says_what_it_may_cost() -> None:
+    result = continued()
+    band = result.plans[0].indicative_price
+    assert band is not None
+    first = replace(
+        result.plans[0], cost=None, indicative_price=None, other_bills=(), ties_at_price_per_gpu_hour=band.low
+    )
+    text = print_at(render_plan(replace(result, plans=(first,)), "en"), 200)
+    assert "no price known, worth up to ¥4.86 per card-hour" in text.splitlines()[0]
+    assert "--price A800-SXM4-80GB=…" in text
+
+
+def test_no_probability_is_printed_where_no_limit_was_given() -> None:
+    text = print_at(render_plan(tuned(), "en"), 120)
+    assert "Prob." not in text
+    assert "likely" not in text.splitlines()[0]
+
+
+def test_the_curve_keeps_its_ends_the_knee_and_the_first_plan() -> None:
+    result = continued()
+    assert result.knee is not None
+    assert len(result.knee.curve) > 12
+    text = print_at(render_plan(result, "en"), 120)
+    curve = text[text.index("Where more cards") : text.index("Knee at")].splitlines()[2:]
+    shown = [int(line.split()[0]) for line in curve]
+    assert shown[0] == result.knee.curve[0].gpus
+    assert shown[-1] == result.knee.curve[-1].gpus
+    assert {result.knee.recommended_gpus, result.plans[0].gpus} <= set(shown)
+    assert len(shown) <= 14
+    marked = next(line for line in curve if "knee" in line)
+    assert int(marked.split()[0]) == result.knee.recommended_gpus
+
+
+def test_amounts_are_in_the_currency_asked_for() -> None:
+    text = print_at(render_plan(continued("USD"), "en"), 120)
+    assert SYMBOLS["USD"] in text
+    assert SYMBOLS["CNY"] not in text
