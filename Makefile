@@ -37,6 +37,7 @@ bench: $(STAMP) ## The speed and memory figures of the search
 
 docs: $(STAMP) ## Write the generated documentation
 	$(BIN)/python docs/generate_cli.py
+	$(BIN)/python docs/generate_readme.py
 
 golden-update: $(STAMP) ## Rewrite the golden files; read the difference before you commit it
 	SUANPEI_GOLDEN_UPDATE=1 $(BIN)/python -m pytest tests/golden $(PYTEST_ARGS)

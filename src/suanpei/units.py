@@ -28,7 +28,9 @@ def format_bytes(size_bytes: float) -> str:
     """Write a size for a person, in binary units: ``79.2 GiB``. [B]"""
     for unit, scale in (("TiB", 2.0**40), ("GiB", GIB_BYTES), ("MiB", MIB_BYTES), ("KiB", 2.0**10)):
         if abs(size_bytes) >= scale:
-            return f"{size_bytes / scale:.3g} {unit}" if size_bytes < 1000 * scale else f"{size_bytes / scale:,.0f} {unit}"
+            return (
+                f"{size_bytes / scale:.3g} {unit}" if size_bytes < 1000 * scale else f"{size_bytes / scale:,.0f} {unit}"
+            )
     return f"{size_bytes:.0f} B"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.cases.case import REPOSITORY
-
 from suanpei.errors import InputError
 from suanpei.job.architecture import Architecture, Attention, Block, Mlp
 from suanpei.job.hugging_face import parse_config, read_hugging_face
@@ -13,6 +11,7 @@ from suanpei.job.hugging_face.reader import identify_family
 from suanpei.job.storage import kv_cache_bytes_per_token, stored_weight_bytes
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.verbs.job_request import JobRequest, build_job
+from tests.cases.case import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

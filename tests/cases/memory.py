@@ -49,11 +49,10 @@ from suanpei.verbs.job_request import JobRequest, build_job
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.cases.case import Answer
-
     from suanpei.physics.estimate import Estimate
     from suanpei.physics.memory.formats import ParameterBytes
     from suanpei.physics.recipe import Recipe
+    from tests.cases.case import Answer
 
     Fields = Mapping[str, Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tests.cases.case import REPOSITORY
 
 from suanpei.job.architecture import Architecture, Attention, Block, Mlp
 from suanpei.job.hugging_face import parse_config, read_hugging_face
@@ -19,6 +18,7 @@ from suanpei.physics.strategy import Sharding, Strategy, check_strategy, valid_p
 from suanpei.physics.workload import build_workload
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.launch import check_batch, complete, find_grad_accum, read_launch
+from tests.cases.case import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.cases import config, memory, strategy, time_flops
 from tests.cases.case import check, load_cases, load_unanswered
 

@@ -47,10 +47,9 @@ from suanpei.verbs.inputs import load_inputs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.cases.case import Answer
-
     from suanpei.machine.accelerator import Accelerator
     from suanpei.physics.utilisation import MfuDefinition
+    from tests.cases.case import Answer
 
     Fields = Mapping[str, Any]
 

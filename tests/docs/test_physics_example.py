@@ -233,7 +233,7 @@ def from_functions() -> dict[str, float]:
         "overlap": habit["gather_overlap"].value,
         "overhead": rates.step_overhead_s,
         "kernels": recipe.kernels_per_layer,
-        "unfused": recipe.unfused_passes,
+        "unfused": habit["pass_traffic"].value,
         "weight_bytes": recipe.weight_bytes,
         "gather_bytes": recipe.gather_bytes,
         "gradient_bytes": recipe.gradient_bytes,

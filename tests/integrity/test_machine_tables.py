@@ -7,12 +7,16 @@ import tomllib
 from collections import defaultdict
 from datetime import date
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import pytest
 
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.calibration import identify_calibration, load_calibration
-from suanpei.machine.catalogue import Row, load_catalogue
+from suanpei.machine.catalogue import load_catalogue
+
+if TYPE_CHECKING:
+    from suanpei.machine.table import Row
 
 CATALOGUE = load_catalogue()
 TABLES = tuple(CATALOGUE.index["tables"])

@@ -38,7 +38,7 @@ def test_compute_units_agree_with_the_clock_arithmetic() -> None:
     [
         ("V100-SXM2-32GB", "volta", "cuda"),
         ("T4", "turing", "cuda"),
-        ("RTX-3090", "ampere", "cuda"),
+        ("RTX-3090", "ampere-rtx", "cuda"),
         ("L40S", "ada", "cuda"),
         ("GH200-96GB", "hopper", "cuda"),
         ("GB300-288GB", "blackwell", "cuda"),

@@ -6,9 +6,10 @@ import pytest
 
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
-from suanpei.machine.catalogue import Row, decode_text, load_catalogue
+from suanpei.machine.catalogue import load_catalogue
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
+from suanpei.machine.table import Row, decode_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +55,13 @@ def test_an_overlay_adds_a_card_in_any_usual_encoding(tmp_path: Path, encoding: 
     assert (card.name, card.stack, card.generation) == ("MY-X1", "cann", "ascend-910b")
     assert card.peak_flops_per_s == {"bf16": 300e12}
     assert build_cluster(catalogue, card).gpus_per_node == 8
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_an_overlay_may_be_separated_as_excel_does(tmp_path: Path, separator: str) -> None:
+    text = "Name,memory_gib_usable\nA800-SXM4-80GB,70\n".replace(",", separator)
+    catalogue = load_catalogue(_write(tmp_path, "accelerators.csv", text))
+    assert load_accelerators(catalogue)["A800-SXM4-80GB"].memory_bytes == 70 * 2**30
 
 
 def test_an_overlay_changes_defaults_and_adds_prices(tmp_path: Path) -> None:

@@ -6,22 +6,23 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from suanpei.machine.catalogue import Row, load_catalogue
+from suanpei.machine.catalogue import load_catalogue
+from suanpei.machine.table import Row
 from suanpei.market.indicative import PriceTerms
 from suanpei.market.offer import PriceRow, Term
-from suanpei.market.price_rows import PriceTable, build_price_rows, index_price_rows
-from suanpei.money import ExchangeRates, Money
+from suanpei.market.price_rows import PriceTable, load_exchange_rates, load_prices
+from suanpei.money import Money
 
 AS_OF = date(2026, 11, 30)
 CATALOGUE = load_catalogue()
-RATES = ExchangeRates.from_rows([row.cells for row in CATALOGUE.table("exchange_rates")])
+RATES = load_exchange_rates(CATALOGUE)
 HOURLY = Term(billing_hours=1.0)
 MONTHLY = Term(billing_hours=730.0, minimum_hours=730.0)
 
 
 def bundled_table() -> PriceTable:
     """The price rows that ship with the product."""
-    return index_price_rows(build_price_rows(CATALOGUE.table("offers"), CATALOGUE.table("offers_cn")))
+    return load_prices(CATALOGUE)
 
 
 def terms(currency: str = "CNY", **values: Any) -> PriceTerms:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.market.price_samples import HOURLY, MONTHLY, RATES, bundled_table, cny, terms, usd
 
 from suanpei.errors import InputError
 from suanpei.market.cost import (
@@ -22,7 +20,11 @@ from suanpei.market.cost import (
 )
 from suanpei.market.indicative import quote_indicative, state_price
 from suanpei.market.offer import Term, UnitPrice
-from suanpei.market.rank import count_paid_hours, rank_cheapest_usd, rank_cost
+from suanpei.planner.billing import count_paid_hours
+from suanpei.planner.options import ClusterOption
+from suanpei.units import HOUR_S
+from tests.market.price_samples import HOURLY, MONTHLY, bundled_table, cny, terms
+from tests.planner.samples import cluster
 
 
 def _price(low: str, median: str, high: str, term: Term = HOURLY, *, whole_nodes: bool = False) -> UnitPrice:
@@ -78,7 +80,8 @@ def test_a_minimum_term_is_paid_in_full() -> None:
 
 def test_thirty_day_months_are_720_hours() -> None:
     pack = Term(billing_hours=720.0, minimum_hours=720.0)
-    assert count_paid_hours([1.0, 720.0, 721.0], pack.billing_hours).tolist() == [720.0, 720.0, 1440.0]
+    paid = [count_paid_hours(hours, pack.billing_hours) for hours in (1.0, 720.0, 721.0)]
+    assert paid == [720.0, 720.0, 1440.0]
     assert pack.is_month_billed
     assert not Term(billing_hours=168.0).is_month_billed
 
@@ -167,7 +170,7 @@ def test_a_bill_holds_its_laws(
     gpus: int,
     band: list[Decimal],
     term: Term,
-    whole_nodes: bool,  # noqa: FBT001
+    whole_nodes: bool,
 ) -> None:
     price = _price(str(band[0]), str(band[1]), str(band[2]), term, whole_nodes=whole_nodes)
     cost = price_run(price, gpus=gpus, gpus_per_node=8, hours=_hours(hours[1], hours[0], hours[2]))
@@ -186,32 +189,16 @@ def test_a_bill_holds_its_laws(
     gpus=st.integers(1, 64),
     median=prices,
     term=terms_of_payment,
-    whole_nodes=st.booleans(),
 )
-def test_the_ranking_agrees_with_the_bill(
-    hours: float,
-    gpus: int,
-    median: Decimal,
-    term: Term,
-    whole_nodes: bool,  # noqa: FBT001
-) -> None:
-    price = _price(str(median), str(median), str(median), term, whole_nodes=whole_nodes)
+def test_the_search_ranks_by_the_bill(hours: float, gpus: int, median: Decimal, term: Term) -> None:
+    price = _price(str(median), str(median), str(median), term)
     bill = price_run(price, gpus=gpus, gpus_per_node=8, hours=_hours(hours))
-    ranked = rank_cost(hours, price.billed_gpus(gpus, 8), float(median), term.billing_hours, term.minimum_hours)
-    assert float(ranked) == pytest.approx(float(bill.total.amount), abs=0.006, rel=1e-9)
-
-
-def test_the_ranking_takes_the_cheapest_of_both_tiers_elementwise() -> None:
-    options = quote_indicative(bundled_table(), "A100-SXM4-80GB", nodes=1, terms=terms())
-    hours = np.array([100.0, 600.0, 800.0])
-    ranked = rank_cheapest_usd(hours, 8, 8, [option.unit_price for option in options], RATES)
-    # 56 CNY an hour against 29,871.60 a month, at 7.2: 100 h, one month, 800 h (44,800) against two months (59,743.20).
-    assert ranked == pytest.approx([5600 / 7.2, 29871.60 / 7.2, 44800 / 7.2])
-    assert state_price("X", usd("2")).unit_price.usd_per_gpu_hour(RATES) == 2.0
-
-
-def test_scalars_and_arrays_agree() -> None:
-    hours = np.array([[1.0, 731.0], [0.0, 2920.0]])
-    table = rank_cost(hours, 8, 2.0, np.array([1.0, 730.0]))
-    for (row, column), value in np.ndenumerate(table):
-        assert value == float(rank_cost(hours[row, column], 8, 2.0, [1.0, 730.0][column]))
+    option = ClusterOption(
+        cluster=cluster(),
+        price_per_gpu_hour=float(median),
+        counts=(gpus,),
+        billing_hours=term.billing_hours,
+        minimum_hours=term.minimum_hours,
+    )
+    ranked = float(median) * gpus * option.billed_hours(hours * HOUR_S)
+    assert ranked == pytest.approx(float(bill.total.amount), abs=0.006, rel=1e-9)

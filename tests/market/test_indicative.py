@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.market.price_samples import AS_OF, MONTHLY, RATES, bundled_table, cny, price_row, terms, usd
 
 from suanpei.errors import InputError
 from suanpei.market.indicative import IndicativePrice, PriceTerms, quote_indicative, state_price
 from suanpei.market.offer import PriceRow, Term
 from suanpei.money import ExchangeRates, Money
+from tests.market.price_samples import AS_OF, MONTHLY, RATES, bundled_table, cny, price_row, terms, usd
 
 if TYPE_CHECKING:
     from suanpei.market.price_rows import PriceTable
@@ -212,7 +212,7 @@ def test_a_region_narrows_and_one_without_rows_is_marked() -> None:
 def test_dedicated_machines_are_paid_by_the_whole_node() -> None:
     shared = _one(quote_indicative(_table(price_row("4.0")), "X", nodes=1, terms=terms()))
     alone = _one(quote_indicative(_table(price_row("4.0")), "X", nodes=1, terms=terms(dedicated=True)))
-    assert (int(shared.unit_price.billed_gpus(3, 8)), int(alone.unit_price.billed_gpus(3, 8))) == (3, 8)
+    assert (shared.unit_price.billed_gpus(3, 8), alone.unit_price.billed_gpus(3, 8)) == (3, 8)
     assert any("yours alone" in str(question) for question in alone.questions)
 
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.market.price_samples import RATES, cny, usd
 
 from suanpei.errors import InputError
 from suanpei.market.cost import RunHours, make_bills
@@ -14,6 +13,7 @@ from suanpei.market.offer import Term
 from suanpei.market.offers_file import COLUMNS, load_offers
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
+from tests.market.price_samples import RATES, cny, usd
 
 if TYPE_CHECKING:
     from pathlib import Path

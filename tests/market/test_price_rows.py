@@ -9,11 +9,11 @@ from decimal import Decimal
 from importlib import resources
 
 import pytest
-from tests.market.price_samples import CATALOGUE, bundled_table, price_row, raw_row
 
 from suanpei.errors import InputError
 from suanpei.market.offer import Term, parse_term
 from suanpei.market.price_rows import build_price_rows, is_in_region
+from tests.market.price_samples import CATALOGUE, bundled_table, price_row, raw_row
 
 
 def _csv_rows(name: str) -> list[dict[str, str]]:
@@ -148,7 +148,7 @@ def test_a_term_that_nothing_states_is_unknown() -> None:
         ("", "world", "", False),
     ],
 )
-def test_regions_match_by_words(region: str, market: str, asked: str, is_in: bool) -> None:  # noqa: FBT001
+def test_regions_match_by_words(region: str, market: str, asked: str, is_in: bool) -> None:
     assert is_in_region(price_row("1", region=region, market=market), asked) is is_in
 
 

@@ -105,9 +105,10 @@ def test_flash_attention_by_hand(rates: Rates) -> None:
 def test_narrow_heads_and_unfused_attention_are_slower(rates: Rates) -> None:
     wide = AttentionCore(heads=16, kv_heads=16, head_dim=128, value_dim=128, window=None)
     narrow = AttentionCore(heads=32, kv_heads=32, head_dim=64, value_dim=64, window=None)
-    ratio = estimate_attention_s(wide, 8192, 64.0, rates, flash=True)[0] / estimate_attention_s(
-        narrow, 8192, 64.0, rates, flash=True
-    )[0]
+    ratio = (
+        estimate_attention_s(wide, 8192, 64.0, rates, flash=True)[0]
+        / estimate_attention_s(narrow, 8192, 64.0, rates, flash=True)[0]
+    )
     assert float(ratio) == pytest.approx(0.9, rel=1e-3)
     assert (
         estimate_attention_s(wide, 4096, 1.0, rates, flash=False)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suanpei.errors import InputError
-from suanpei.machine.cluster import Cluster
 from suanpei.physics.evaluate import Estimates, evaluate
 from suanpei.physics.strategy import Recompute, Sharding, Strategies, Strategy
 from suanpei.physics.uncertainty import Fit
 from tests.physics.time_samples import CALIBRATION, RECIPES, cluster, job, lora_job, megatron_rows, sharded_rows, sparse
+
+if TYPE_CHECKING:
+    from suanpei.machine.cluster import Cluster
 
 
 def run(rows: Strategies, on: Cluster | None = None, recipe: str = "megatron", **changes: object) -> Estimates:
@@ -55,7 +58,9 @@ def _faster(on: Cluster, what: str) -> Cluster:
     if what == "peak":
         return replace(
             on,
-            accelerator=replace(card, peak_flops_per_s={key: 1.5 * value for key, value in card.peak_flops_per_s.items()}),
+            accelerator=replace(
+                card, peak_flops_per_s={key: 1.5 * value for key, value in card.peak_flops_per_s.items()}
+            ),
         )
     if what == "memory":
         return replace(on, accelerator=replace(card, memory_bytes_per_s=1.5 * card.memory_bytes_per_s))

@@ -126,7 +126,7 @@ def test_a_class_without_residuals_reads_the_next_and_an_unmeasured_generation_i
     assert "19 runs of class B" in str(measured.evidence[0])
     assert "no training run on ampere" in str(unmeasured.evidence[1])
     assert spread_step_time(fitted, "C", "hopper").residuals == ()
-    assert spread_memory(fitted).prior_sigma == PRIOR_MEMORY_SIGMA
+    assert spread_memory(fitted, "allocated").prior_sigma == PRIOR_MEMORY_SIGMA
 
 
 def test_a_measured_step_leaves_repeat_noise() -> None:
@@ -136,7 +136,7 @@ def test_a_measured_step_leaves_repeat_noise() -> None:
 
 
 def test_an_unknown_counter_is_named() -> None:
-    with pytest.raises(InputError, match="allocated, reserved or device, got cache"):
+    with pytest.raises(InputError, match="allocated, allocated_adapters, reserved, device, got cache"):
         spread_memory(calibration(), "cache")
 
 

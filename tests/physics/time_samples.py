@@ -48,9 +48,7 @@ def sparse() -> Architecture:
 
 def job(architecture: Architecture | None = None, **changes: object) -> Job:
     """A pretraining job of 64 sequences of 2,048 tokens."""
-    base = Job(
-        architecture=architecture or dense(), method="pretrain", seq_len=2048, global_batch_seqs=64, tokens=1e9
-    )
+    base = Job(architecture=architecture or dense(), method="pretrain", seq_len=2048, global_batch_seqs=64, tokens=1e9)
     return replace(base, **changes)  # type: ignore[arg-type]
 
 

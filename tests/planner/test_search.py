@@ -27,7 +27,7 @@ MEDIUM = make_architecture(layers=16, hidden=2048, heads=16, kv_heads=4, ffn=563
 
 
 def option(machine: Cluster | None = None, price: float | None = 2.0, **changes: Any) -> ClusterOption:
-    fields: dict[str, Any] = {"month_billed": False, "counts": (1, 2, 4, 8, 16, 32, 64)}
+    fields: dict[str, Any] = {"counts": (1, 2, 4, 8, 16, 32, 64)}
     return ClusterOption(cluster=machine or cluster(), price_per_gpu_hour=price, **(fields | changes))
 
 
@@ -145,7 +145,7 @@ def test_without_limits_the_cheapest_the_knee_and_the_fastest_stand_first() -> N
     assert roles["fastest"].days == min(choice.days for choice in result.choices)
     assert result.knee is not None
     assert result.knee.recommended_gpus == roles["knee"].gpus
-    assert roles["knee"].option_index == roles["cheapest"].option_index
+    assert roles["knee"].option is roles["cheapest"].option
     assert [point.gpus for point in result.knee.curve] == sorted(point.gpus for point in result.knee.curve)
 
 
@@ -160,14 +160,14 @@ def test_one_accelerator_does_not_fill_the_list() -> None:
 
 
 def test_whole_months_are_paid_in_whole_months() -> None:
-    hourly, monthly = option(counts=(8,)), option(counts=(8,), month_billed=True, price=1.0)
+    hourly, monthly = option(counts=(8,)), option(counts=(8,), billing_hours=730.0, price=1.0)
     result = run_search(medium_job(), hourly, monthly)
-    by_option = {choice.option_index: choice for choice in result.choices}
+    by_hour, by_month = (next(choice for choice in result.choices if choice.option is one) for one in (hourly, monthly))
     # both options share one evaluation
-    assert by_option[0].found == by_option[1].found
-    hours = by_option[0].days * 24
-    assert by_option[0].cost == pytest.approx(2.0 * 8 * hours)
-    assert by_option[1].cost == pytest.approx(1.0 * 8 * 730 * np.ceil(hours / 730))
+    assert by_hour.found == by_month.found
+    hours = by_hour.days * 24
+    assert by_hour.cost == pytest.approx(2.0 * 8 * np.ceil(hours))
+    assert by_month.cost == pytest.approx(1.0 * 8 * 730 * np.ceil(hours / 730))
 
 
 def test_part_of_a_node_pays_for_the_node_where_it_is_sold_whole() -> None:
@@ -177,11 +177,19 @@ def test_part_of_a_node_pays_for_the_node_where_it_is_sold_whole() -> None:
 
 
 def test_a_budget_in_months_allows_only_whole_ones() -> None:
-    monthly = option(month_billed=True, price=1.0)
+    monthly = option(billing_hours=730.0, price=1.0)
     # 8 cards for 730 h cost 5,840: a budget of 10,000 pays one month
     assert monthly.affordable_s(10_000, 8) == 730 * 3600
     assert monthly.affordable_s(5_000, 8) == 0
     assert option(price=None).affordable_s(1.0, 8) == float("inf")
+
+
+def test_a_budget_below_the_shortest_rental_allows_nothing() -> None:
+    quarter = option(billing_hours=730.0, minimum_hours=2190.0, price=1.0)
+    # three months of 8 cards cost 17,520
+    assert quarter.affordable_s(17_519, 8) == 0
+    assert quarter.affordable_s(17_520, 8) == 2190 * 3600
+    assert quarter.billed_hours(3600.0) == 2190.0
 
 
 def test_an_unpriced_card_is_ranked_by_what_it_may_cost_to_tie() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,11 +16,14 @@ from suanpei.validation.finetune_job import read_lora_targets
 from suanpei.validation.machines import read_fabric
 from tests.validation.sample_rows import FINETUNE, THROUGHPUT, WHOLE_RUN, write_rows
 
+if TYPE_CHECKING:
+    from suanpei.validation.case import LoadedCases
+
 DATA = Path(__file__).parents[2] / "data" / "validation"
 ROWS = {"throughput": 932, "throughput_single_node_a100": 995, "finetune": 857, "whole_runs": 60}
 
 
-def _one(tmp_path: Path, row: dict[str, str], **changes: str):  # noqa: ANN202
+def _one(tmp_path: Path, row: dict[str, str], **changes: str) -> LoadedCases:
     return load_cases(write_rows(tmp_path / "cases.csv", [{**row, **changes}]))
 
 

@@ -14,7 +14,7 @@ from suanpei.machine.catalogue import load_catalogue
 from suanpei.validation.case import Case, Measured
 from suanpei.validation.cases import load_cases
 from suanpei.validation.fit import FitResult, assign_fold, fit
-from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
+from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, Level, list_parameters, with_values
 from suanpei.validation.problem import COLUMNS, SOURCE_ROWS, build_problem, weigh_figures
 from tests.validation.sample_rows import THROUGHPUT, write_rows
 
@@ -132,7 +132,7 @@ def test_a_fitted_calibration_survives_its_file(result: FitResult) -> None:
 
 
 def test_bounds_hold_the_prior_and_scores_invert(prior: Calibration) -> None:
-    keys = {
+    keys: dict[Level, frozenset[str]] = {
         "generations": frozenset(prior.generations),
         "recipes": frozenset(prior.recipes),
         "fabrics": frozenset(prior.fabrics),

@@ -13,6 +13,7 @@ from suanpei.validation.intervals import remake_intervals
 from suanpei.validation.residuals import (
     SOURCE_RESIDUALS,
     Prediction,
+    Summary,
     collect_log_residuals,
     summarise,
     thin_out,
@@ -22,6 +23,7 @@ from suanpei.validation.residuals import (
 BASE = Prediction(
     case_id="a-1", file="throughput", kind="throughput", source="a", error_class="A", set_name="", generation="ampere",
     recipe="megatron", group="a-1", metric="step_s", bound="exact", measured=1.0, predicted=1.0, low=0.9, high=1.2,
+    trains_all=True,
 )  # fmt: skip
 
 
@@ -30,7 +32,7 @@ def _case(name: str, predicted: float, **changes: object) -> Prediction:
     return replace(BASE, case_id=name, source=source, **{"group": name, "predicted": predicted, **changes})  # type: ignore[arg-type]
 
 
-def _by_class(predictions: list[Prediction], metric: str = "speed"):  # noqa: ANN202
+def _by_class(predictions: list[Prediction], metric: str = "speed") -> Summary:
     return next(one for one in summarise(predictions) if one.by == "class" and one.metric == metric)
 
 

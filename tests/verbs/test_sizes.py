@@ -12,8 +12,7 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.market.indicative import IndicativePrice, PriceTerms, quote_indicative
-from suanpei.market.price_rows import build_price_rows, index_price_rows
-from suanpei.money import ExchangeRates
+from suanpei.market.price_rows import load_exchange_rates, load_prices
 from suanpei.physics.evaluate import evaluate
 from suanpei.physics.uncertainty import Fit
 from suanpei.planner.enumerate import enumerate_strategies
@@ -100,9 +99,9 @@ def test_costs_are_price_times_cards_times_hours() -> None:
 
 def test_the_usual_cards_are_one_of_each_memory_class_and_the_most_sold() -> None:
     catalogue = INPUTS.catalogue
-    rates = ExchangeRates.from_rows([dict(row.cells) for row in catalogue.table("exchange_rates")])
+    rates = load_exchange_rates(catalogue)
     terms = PriceTerms(currency="USD", rates=rates, as_of=DAY)
-    table = index_price_rows(build_price_rows(catalogue.table("offers"), catalogue.table("offers_cn")))
+    table = load_prices(catalogue)
     prices: dict[str, IndicativePrice] = {}
     for name in table:
         if quoted := quote_indicative(table, name, nodes=1, terms=terms):

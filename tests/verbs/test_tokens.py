@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.job.dataset.small_tokenizer import build_tokenizer
 
 from suanpei.app.cli.main import run
 from suanpei.errors import InputError
 from suanpei.verbs.tokens import TokensRequest, count_tokens
+from tests.job.dataset.small_tokenizer import build_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

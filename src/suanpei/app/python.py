@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from suanpei.app.printed import print_well
 from suanpei.errors import InputError
 from suanpei.messages import Message
-from suanpei.report.locale import resolve_language
+from suanpei.report.locale import home_currency, resolve_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,7 +150,7 @@ def gpus(name: str | None = None, *, currency: str | None = None, catalog: PathT
     """
     from suanpei.verbs.gpus import describe_gpus
 
-    result = describe_gpus(name, catalog=_to_path(catalog), currency=currency or _home_currency())
+    result = describe_gpus(name, catalog=_to_path(catalog), currency=currency or home_currency(resolve_language(None)))
     return print_well(result, "gpus", "render_gpus")
 
 
@@ -204,14 +204,10 @@ def count(module: Any, example: Any = None) -> ModuleCount:
     return run(module, example)
 
 
-def _home_currency() -> str:
-    return "CNY" if resolve_language(None) == "zh" else "USD"
-
-
 def _with_defaults(given: dict[str, Any]) -> dict[str, Any]:
     """Add what the command line takes from the clock and the language."""
     given.setdefault("as_of", datetime.now(tz=UTC).date())
-    given["currency"] = given.get("currency") or _home_currency()
+    given["currency"] = given.get("currency") or home_currency(resolve_language(None))
     return given
 
 

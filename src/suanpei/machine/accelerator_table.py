@@ -17,8 +17,9 @@ from suanpei.units import GB_BYTES, GIB_BYTES, TERA
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suanpei.machine.catalogue import Catalogue, Row
+    from suanpei.machine.catalogue import Catalogue
     from suanpei.machine.fabric import Link
+    from suanpei.machine.table import Row
 
 PEAK_COLUMNS = MappingProxyType(
     {

@@ -20,7 +20,8 @@ from suanpei.units import GIGA
 
 if TYPE_CHECKING:
     from suanpei.machine.accelerator import Accelerator
-    from suanpei.machine.catalogue import Catalogue, Row
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.machine.table import Row
     from suanpei.provenance import Provenance
 
 BITS = 8.0

@@ -16,7 +16,8 @@ from suanpei.units import GB_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suanpei.machine.catalogue import Catalogue, Row
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.machine.table import Row
 
 MICROSECONDS_PER_S = 1e6
 LANES = 16

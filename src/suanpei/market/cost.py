@@ -16,9 +16,9 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
-from suanpei.market.rank import count_paid_hours
 from suanpei.messages import Message
 from suanpei.money import Money
+from suanpei.planner.billing import count_paid_hours
 from suanpei.units import MONTH_HOURS
 
 if TYPE_CHECKING:
@@ -118,10 +118,11 @@ def price_run(
             raise InputError(
                 Message("{field} must be at least {least}, got {given}", field=field, least=1, given=given)
             )
-    paid_gpus = int(price.billed_gpus(gpus, gpus_per_node))
-    paid_hours, low_hours, high_hours = count_paid_hours(
-        [hours.likely_hours, hours.low_hours, hours.high_hours], price.term.billing_hours, price.term.minimum_hours
-    ).tolist()
+    paid_gpus = price.billed_gpus(gpus, gpus_per_node)
+    paid_hours, low_hours, high_hours = (
+        count_paid_hours(held, price.term.billing_hours, price.term.minimum_hours)
+        for held in (hours.likely_hours, hours.low_hours, hours.high_hours)
+    )
     rent = _rent_part(price, gpus=gpus, paid_gpus=paid_gpus, hours=hours.likely_hours, paid_hours=paid_hours)
     return Cost(
         currency=price.median.currency,

@@ -102,7 +102,7 @@ def quote_indicative(
     made and the cheapest shown (`market.cost.make_bills`). Tiers asked for by `terms.extra_tiers` come last.
 
     Args:
-        table: Price rows by accelerator name (`index_price_rows`). [-]
+        table: Price rows by accelerator name (`load_prices`). [-]
         accelerator_name: A name of the accelerator catalogue. [-]
         nodes: Nodes rented; 1 is one node or less. [-]
         terms: Currency, rates, day, region, tenancy. [-]

@@ -10,15 +10,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
-import numpy as np
-
 from suanpei.messages import Message
 from suanpei.units import MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from datetime import date
-
-    from numpy.typing import ArrayLike, NDArray
 
     from suanpei.money import ExchangeRates, Money
     from suanpei.provenance import Confidence
@@ -62,24 +58,14 @@ class UnitPrice:
     whole_nodes: bool
     """Whether all cards of a started node are paid."""
 
-    def billed_gpus(self, gpus: ArrayLike, gpus_per_node: ArrayLike) -> NDArray[np.int64]:
-        """Count the accelerators that are paid.
-
-        ``ceil(gpus / gpus_per_node) · gpus_per_node`` where whole nodes are sold, else ``gpus``.
+    def billed_gpus(self, gpus: int, gpus_per_node: int) -> int:
+        """Count the accelerators that are paid: all cards of a started node where whole nodes are sold.
 
         Args:
             gpus: Accelerators used. [-]
-            gpus_per_node: Accelerators of one node, broadcast. [-]
-
-        Returns:
-            Accelerators paid, broadcast shape. [-]
+            gpus_per_node: Accelerators of one node. [-]
         """
-        used, node = np.broadcast_arrays(np.asarray(gpus, dtype=np.int64), np.asarray(gpus_per_node, dtype=np.int64))
-        return -(-used // node) * node if self.whole_nodes else used.copy()
-
-    def usd_per_gpu_hour(self, rates: ExchangeRates) -> float:
-        """Give the median as a number for ranking. [USD/h]"""
-        return float(rates.convert(self.median, "USD").amount)
+        return -(-gpus // gpus_per_node) * gpus_per_node if self.whole_nodes else gpus
 
 
 @dataclass(frozen=True, kw_only=True)

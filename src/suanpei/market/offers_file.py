@@ -6,13 +6,11 @@ unknown, and becomes an assumption or a question on the offer.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
-from suanpei.machine.catalogue import Row, decode_text
+from suanpei.machine.table import read_rows, read_text
 from suanpei.market.offer import TIERS, Offer, Term, Tier, parse_term
 from suanpei.market.price_rows import PriceCells
 from suanpei.messages import Message
@@ -45,74 +43,11 @@ def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) ->
         InputError: The file cannot be read, has no header or no offer, lacks a column, or has a bad cell (file,
             line and column are named).
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(Message("{file} cannot be read: {why}", file=str(path), why=str(error.strerror))) from error
-    offers = tuple(
-        _read_offer(PriceCells(row=row), resolve_name) for row in _read_rows(decode_text(data, str(path)), path)
-    )
+    rows = read_rows(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS)
+    offers = tuple(_read_offer(PriceCells(row=row), resolve_name) for row in rows)
     if not offers:
         raise InputError(Message("{file} holds no offer: a header and at least one line are needed", file=str(path)))
     return offers
-
-
-def _read_rows(text: str, path: Path) -> list[Row]:
-    """Split a file into rows that know their line; every column must be known and the required ones there."""
-    lines = text.splitlines()
-    delimiter = max((",", "\t", ";"), key=lines[0].count) if lines else ","
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-    rows: list[Row] = []
-    header: list[str] = []
-    try:
-        for cells in reader:
-            stripped = [cell.strip() for cell in cells]
-            if not any(stripped):
-                continue
-            if not header:
-                header = _checked_header([cell.casefold() for cell in stripped], path)
-                continue
-            if len(stripped) != len(header):
-                raise InputError(
-                    Message(
-                        "{file}, line {line}: {given} cells where the header has {expected}",
-                        file=str(path),
-                        line=reader.line_num,
-                        given=len(stripped),
-                        expected=len(header),
-                    )
-                )
-            rows.append(Row(file=str(path), line=reader.line_num, cells=dict(zip(header, stripped, strict=True))))
-    except csv.Error as error:
-        raise InputError(
-            Message("{file}, line {line}: not valid CSV: {why}", file=str(path), line=reader.line_num, why=str(error))
-        ) from error
-    return rows
-
-
-def _checked_header(header: list[str], path: Path) -> list[str]:
-    """Check that all columns are known, none is there twice and the required ones are there."""
-    for column in header:
-        if column not in COLUMNS or header.count(column) > 1:
-            raise InputError(
-                Message(
-                    "{file}: the header has an unknown or repeated column {column}; it takes {known}",
-                    file=str(path),
-                    column=column or "''",
-                    known=", ".join(COLUMNS),
-                )
-            )
-    for column in REQUIRED_COLUMNS:
-        if column not in header:
-            raise InputError(
-                Message(
-                    "{file}: the column {column} is missing; an offer needs {required}",
-                    file=str(path),
-                    column=column,
-                    required=", ".join(REQUIRED_COLUMNS),
-                )
-            )
-    return header
 
 
 def _read_offer(cells: PriceCells, resolve_name: Callable[[str], str] | None) -> Offer:

@@ -15,16 +15,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
 from suanpei.errors import InputError
-from suanpei.machine.catalogue import UNDATED
+from suanpei.machine.table import UNDATED
 from suanpei.market.offer import NODE8_CARDS, TIERS, PriceRow, Term, Tier, UnitSold, parse_term
 from suanpei.messages import Message
-from suanpei.money import Money
+from suanpei.money import ExchangeRates, Money
 from suanpei.quantities import parse_count, parse_currency
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from suanpei.machine.catalogue import Row
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.machine.table import Row
     from suanpei.market.offer import Offer
     from suanpei.provenance import Confidence
 
@@ -137,6 +138,23 @@ class PriceCells:
         return f"{self.row.file}:{self.row.line} {column}"
 
 
+def load_prices(catalogue: Catalogue) -> PriceTable:
+    """Give the price rows of a catalogue by accelerator name, each in file order.
+
+    Raises:
+        InputError: A bad line of the user's own tables, named with file, line and column.
+    """
+    groups: defaultdict[str, list[PriceRow]] = defaultdict(list)
+    for row in build_price_rows(catalogue.table("offers"), catalogue.table("offers_cn")):
+        groups[row.accelerator_name].append(row)
+    return {name: tuple(group) for name, group in groups.items()}
+
+
+def load_exchange_rates(catalogue: Catalogue) -> ExchangeRates:
+    """Give the exchange rates of a catalogue."""
+    return ExchangeRates.from_rows(row.cells for row in catalogue.table("exchange_rates"))
+
+
 def build_price_rows(offers_rows: Iterable[Row], offers_cn_rows: Iterable[Row]) -> tuple[PriceRow, ...]:
     """Turn the two price tables into checked observations.
 
@@ -182,21 +200,6 @@ def _read_row(cells: PriceCells, market: Literal["cn", "world"]) -> PriceRow | N
         source=source,
         note=cells.text("note"),
     )
-
-
-def index_price_rows(rows: Sequence[PriceRow]) -> PriceTable:
-    """Group rows by accelerator name, once per plan.
-
-    Args:
-        rows: All price rows. [-]
-
-    Returns:
-        Rows by accelerator name, each in the given order.
-    """
-    groups: defaultdict[str, list[PriceRow]] = defaultdict(list)
-    for row in rows:
-        groups[row.accelerator_name].append(row)
-    return {name: tuple(group) for name, group in groups.items()}
 
 
 def is_in_region(row: PriceRow | Offer, region: str) -> bool:

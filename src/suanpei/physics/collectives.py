@@ -128,14 +128,19 @@ def estimate_all_to_all_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rate
         Time, 0 for one rank, broadcast shape. [s]
     """
     message = np.asarray(message_bytes, dtype=np.float64)
-    within = message * (span.inside - 1.0) / span.ranks / _bus_bytes_per_s(
-        GroupSpan(ranks=span.inside, inside=span.inside, domains=np.ones_like(span.inside)),
-        rates.up.ring_bytes_per_s,
-        rates,
+    within = (
+        message
+        * (span.inside - 1.0)
+        / span.ranks
+        / _bus_bytes_per_s(
+            GroupSpan(ranks=span.inside, inside=span.inside, domains=np.ones_like(span.inside)),
+            rates.up.ring_bytes_per_s,
+            rates,
+        )
     )
     across = message * (span.ranks - span.inside) / span.ranks / rates.out.ring_bytes_per_s
     latency = np.where(span.inside > 1, rates.up.latency_s, 0.0) + np.where(span.domains > 1, rates.out.latency_s, 0.0)
-    return np.maximum(within, across) + latency
+    return np.asarray(np.maximum(within, across) + latency, dtype=np.float64)
 
 
 def estimate_send_s(message_bytes: ArrayLike, crosses: ArrayLike, rates: Rates) -> FloatArray:

@@ -29,7 +29,8 @@ TILES: tuple[tuple[int, int, float], ...] = ((256, 128, 1.0), (128, 128, 0.97), 
 NVIDIA's guide above prints for one GEMM at different tile sizes, rounded."""
 
 FLASH_BLOCK = 128
-"""Rows of one flash-attention block: blocks on the diagonal are computed whole. Source: arXiv 2307.08691, section 3.3."""
+"""Rows of one flash-attention block: blocks on the diagonal are computed whole. Source: arXiv 2307.08691,
+section 3.3."""
 
 FLASH_HEAD_OVERHEAD = 16
 """Head width at which half the flash rate is lost to softmax work, so that 64-wide heads reach 0.9 of the rate of

@@ -56,9 +56,9 @@ def estimate_data_parallel(work: Workload, rates: Rates, recipe: Recipe, knobs: 
     """Estimate gradient reduction, weight gathers and the optimizer step.
 
     Without sharding gradients are all-reduced once per step; with zero1 they are reduce-scattered and the new weights
-    gathered, the same traffic; zero2 reduces every micro-batch, and where a recipe divides the kept weights from zero2 on
-    it gathers them for the forward pass; zero3 gathers each layer's weights for the forward and again for the backward
-    pass of every micro-batch and reduces its gradients there
+    gathered, the same traffic; zero2 reduces every micro-batch, and where a recipe divides the kept weights from
+    zero2 on it gathers them for the forward pass; zero3 gathers each layer's weights for the forward and again for the
+    backward pass of every micro-batch and reduces its gradients there
     (S. Rajbhandari et al., ZeRO, arXiv 1910.02054, section 7).
 
     Args:
@@ -68,11 +68,12 @@ def estimate_data_parallel(work: Workload, rates: Rates, recipe: Recipe, knobs: 
         knobs: Broadcastable arrays. [-]
 
     Returns:
-        ``reduce`` and ``gather`` once per step, ``optimizer``, and per micro-batch of one layer ``gather_<kind>`` in the
-        forward and ``return_<kind>`` (weights again, gradients out) in the backward pass, ``gather_ends`` and
+        ``reduce`` and ``gather`` once per step, ``optimizer``, and per micro-batch of one layer ``gather_<kind>`` in
+        the forward and ``return_<kind>`` (weights again, gradients out) in the backward pass, ``gather_ends`` and
         ``return_ends``; none of it hidden yet. [s]
     """
     operators = work.operators
+    wire_bytes = _gradient_bytes_on_wire(work, recipe)
     held, trained = hold_parameters(operators), hold_trained(work.job, operators)
     zero2, zero3 = knobs.sharding == Sharding.ZERO2, knobs.sharding == Sharding.ZERO3
     every_micro_batch = zero2 | zero3
@@ -80,19 +81,27 @@ def estimate_data_parallel(work: Workload, rates: Rates, recipe: Recipe, knobs: 
     columns: dict[str, FloatArray] = {}
     for index in range(len(operators.kinds)):
         gathered = _gather(*_one_layer(held, index, knobs), recipe.gather_bytes, rates, knobs)
-        reduced = _gather(*_one_layer(trained, index, knobs), recipe.gradient_bytes, rates, knobs)
+        reduced = _gather(*_one_layer(trained, index, knobs), wire_bytes, rates, knobs)
         columns[f"gather_{index}"] = np.where(divided, gathered, 0.0)
         columns[f"return_{index}"] = np.where(zero3, gathered, 0.0) + np.where(every_micro_batch, reduced, 0.0)
     gathered = _gather(_ends(held, knobs), 0.0, recipe.gather_bytes, rates, knobs)
-    reduced = _gather(_ends(trained, knobs), 0.0, recipe.gradient_bytes, rates, knobs)
+    reduced = _gather(_ends(trained, knobs), 0.0, wire_bytes, rates, knobs)
     columns["gather_ends"] = np.where(divided, gathered, 0.0)
     columns["return_ends"] = np.where(zero3, gathered, 0.0) + np.where(every_micro_batch, reduced, 0.0)
     stage_layers = split_layers(operators, knobs.pp, knobs.vpp)
     by_stage = spread_holding(trained, stage_layers, tp=knobs.tp, ep=knobs.ep, etp=knobs.etp)
     dense, expert = (amounts.max(axis=0) for amounts in by_stage)
-    columns |= _once_per_step(dense, expert, rates, recipe, knobs)
+    columns |= _once_per_step(dense, expert, wire_bytes, rates, recipe, knobs)
     columns["optimizer"] = _estimate_optimizer(work, dense, expert, rates, recipe, knobs)
     return columns
+
+
+def _gradient_bytes_on_wire(work: Workload, recipe: Recipe) -> float:
+    """Give the bytes of one gradient element as ranks exchange it."""
+    is_half = work.job.precision == "fp16" and recipe.half_gradients_on_wire
+    if is_half or work.job.precision in ("bf16-pure", "fp16-pure"):
+        return 2.0
+    return recipe.gradient_bytes
 
 
 def _one_layer(holding: Holding, kind: int, knobs: DataKnobs) -> tuple[FloatArray, FloatArray]:
@@ -119,13 +128,13 @@ def _gather(
 
 
 def _once_per_step(
-    dense: FloatArray, expert: FloatArray, rates: Rates, recipe: Recipe, knobs: DataKnobs
+    dense: FloatArray, expert: FloatArray, wire_bytes: float, rates: Rates, recipe: Recipe, knobs: DataKnobs
 ) -> dict[str, FloatArray]:
     none, zero1 = knobs.sharding == Sharding.NONE, knobs.sharding == Sharding.ZERO1
-    reduced = estimate_all_reduce_s(dense * recipe.gradient_bytes, knobs.dense_span, rates)
+    reduced = estimate_all_reduce_s(dense * wire_bytes, knobs.dense_span, rates)
     if np.any(expert > 0):
-        reduced = reduced + estimate_all_reduce_s(expert * recipe.gradient_bytes, knobs.expert_span, rates)
-    scattered = _gather(dense, expert, recipe.gradient_bytes, rates, knobs)
+        reduced = reduced + estimate_all_reduce_s(expert * wire_bytes, knobs.expert_span, rates)
+    scattered = _gather(dense, expert, wire_bytes, rates, knobs)
     gathered = _gather(dense, expert, recipe.weight_bytes, rates, knobs)
     zero2 = (knobs.sharding == Sharding.ZERO2) & (recipe.weights_sharded_from > Sharding.ZERO2)
     return {
@@ -143,7 +152,8 @@ def _estimate_optimizer(
     owned = owned + expert / np.where(sharded, knobs.expert_span.ranks, 1.0)
     if "optimizer" in work.job.offload:
         moved = owned * (recipe.gradient_bytes + recipe.weight_bytes) / rates.host_bytes_per_s
-        return moved + owned * np.minimum(knobs.tp * knobs.cp * knobs.pp * knobs.dp, rates.domain_gpus) / HOST_UPDATES_PER_S
+        on_host = np.minimum(knobs.tp * knobs.cp * knobs.pp * knobs.dp, rates.domain_gpus)
+        return np.asarray(moved + owned * on_host / HOST_UPDATES_PER_S, dtype=np.float64)
     update = owned * OPTIMIZER_BYTES[work.job.optimizer] / rates.memory_bytes_per_s
     if work.job.optimizer == "muon":
         update = update + owned * MUON_FLOPS_PER_ELEMENT_WIDTH * work.operators.hidden / rates.head_flops_per_s

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from suanpei.physics.strategy import Strategy
 
 Verdict = Literal["fits", "at_risk", "does_not_fit"]
+Stage = Literal["first", "middle", "last"]
 Phase = Literal["initialisation", "forward", "backward", "optimizer_step"]
 PHASES: tuple[Phase, ...] = ("initialisation", "forward", "backward", "optimizer_step")
 
@@ -34,7 +35,7 @@ class MemoryEstimate:
     verdict: Verdict
     phase: Phase
     """The phase of the peak, where it would fail."""
-    stage: Literal["first", "middle", "last"]
+    stage: Stage
     """The pipeline stage of the peak."""
     parts: Mapping[str, float]
     """Bytes by part at the peak; they sum to `device_bytes`. Keys are registered in ``physics.parts``. [B]"""

@@ -27,7 +27,7 @@ from suanpei.physics.memory.totals import (
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.step import combine_step, explain_step, tabulate_step
 from suanpei.physics.strategy import Recompute
-from suanpei.physics.uncertainty import Fit, classify_step, judge_fit, spread_memory, spread_step_time
+from suanpei.physics.uncertainty import Fit, classify_step, judge_fit, spread_need, spread_step_time
 from suanpei.physics.workload import Workload, build_workload
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Estimates:
     @property
     def tokens_per_step(self) -> FloatArray:
         """Tokens of one optimizer step, shape (n,). [tokens]"""
-        return self.strategies.global_batch_seqs * float(self.job.seq_len)
+        return np.asarray(self.strategies.global_batch_seqs * float(self.job.seq_len), dtype=np.float64)
 
     @property
     def model_flops(self) -> FloatArray:
@@ -106,8 +106,8 @@ class Estimates:
 
     @cached_property
     def memory_spread(self) -> Spread:
-        """Distribution of measured over predicted device memory."""
-        return spread_memory(self.calibration, "device")
+        """Distribution of what the job really needs over what is predicted."""
+        return spread_need(self.calibration, self.job)
 
     @cached_property
     def fit(self) -> NDArray[np.int8]:
@@ -220,7 +220,7 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
     seconds, device = float(times.seconds[0]), float(peak.device_bytes[0])
     error_class = classify_step(job, cluster)
     step_spread = spread_step_time(calibration, error_class, cluster.accelerator.generation)
-    memory_spread = spread_memory(calibration, "device")
+    memory_spread = spread_need(calibration, job)
     low_s, high_s = step_spread.interval(seconds)
     low_bytes, high_bytes = memory_spread.interval(device)
     capacity = cluster.accelerator.memory_bytes

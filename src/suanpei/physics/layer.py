@@ -77,12 +77,14 @@ def estimate_layer(
         Seconds by part (``products attention passes launch recompute tensor_comm context_comm expert_comm``), which
         sum to ``forward + backward + forward_comm + backward_comm``; the communication figures are what stays exposed.
     """
-    products_f, products_b, extra_kernels = _estimate_products(work, kind, rates, knobs)
+    products_f, products_b, last_f, extra_kernels = _estimate_products(work, kind, rates, knobs)
     sequences = knobs.micro_batch / (knobs.tp * knobs.cp)
     attention_f, attention_b = estimate_attention_s(
         kind.attention, work.job.seq_len, sequences, rates, flash=work.job.flash_attention
     )
-    passes_f, passes_b = _estimate_passes(work, kind, rates, recipe, knobs)
+    passes_f, passes_b = _estimate_passes(work, kind, rates, knobs)
+    narrowed_f, narrowed_b = _estimate_narrowing(work, kind, rates, knobs)
+    passes_f, passes_b = passes_f + narrowed_f, passes_b + narrowed_b
     kernels = recipe.kernels_per_layer + extra_kernels
     busy_f = products_f + attention_f + passes_f
     busy_b = products_b + attention_b + passes_b
@@ -91,11 +93,11 @@ def estimate_layer(
     tensor_f = _estimate_tensor_comm(work, kind, rates, knobs)
     hidden = np.minimum(rates.tensor_overlap * tensor_f, products_f)
     tensor_f = tensor_f - hidden
-    context_f, context_b = _estimate_context_comm(work, kind, rates, knobs, attention_f, attention_b)
+    context_f, context_b = _estimate_context_comm(kind, rates, knobs, attention_f, attention_b)
     expert = _estimate_expert_comm(work, kind, rates, knobs)
     full = knobs.recompute == Recompute.FULL
     selective = knobs.recompute == Recompute.SELECTIVE
-    again = np.where(full, busy_f + gap_f, 0.0)
+    again = np.where(full, busy_f + gap_f - (last_f if recipe.recompute_stops_early else 0.0), 0.0)
     if "attention" in recipe.selective:
         again = again + np.where(selective, attention_f, 0.0)
     if "cheap" in recipe.selective:
@@ -121,9 +123,13 @@ def estimate_layer(
 
 def _estimate_products(
     work: Workload, kind: BlockOperators, rates: Rates, knobs: LayerKnobs
-) -> tuple[FloatArray, FloatArray, float]:
-    """Time the products forward and backward, with the adapters and widening that the method adds."""
-    forward = backward = np.zeros(1)
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Time the products forward and backward, with the adapters and widening that the method adds.
+
+    The third value is the part of the forward time that ends the layer: nothing of the backward pass reads its result.
+    The fourth is how many kernels the adapters add.
+    """
+    forward = backward = last = np.zeros(1)
     kernels = 0.0
     for product in kind.products:
         rows, groups, width_split = _product_split(work, product, knobs)
@@ -133,6 +139,8 @@ def _estimate_products(
         input_gradient = estimate_product_s(rows, k, n, rates, groups=groups)
         forward = forward + once
         backward = backward + input_gradient
+        if product.target == "down":
+            last = last + once
         if work.job.trains_all:
             backward = backward + estimate_product_s(k, n, rows, rates, groups=groups)
         if work.job.base_storage is not None and product.quantizable:
@@ -147,7 +155,26 @@ def _estimate_products(
             forward = forward + down + up + add
             backward = backward + 2.0 * (down + up) + add
             kernels += 3.0 * adapters
-    return forward, backward, kernels
+    return forward, backward, last, kernels
+
+
+def _estimate_narrowing(
+    work: Workload, kind: BlockOperators, rates: Rates, knobs: LayerKnobs
+) -> tuple[FloatArray, FloatArray]:
+    """Time the passes that narrow the products' inputs and output gradients to 8 bits or fewer.
+
+    Each is read once in the compute format and written in rows and in columns, for the product and for its transpose
+    (NVIDIA, Transformer Engine user guide, "FP8 autocasting"); the weights are narrowed once a step, which is left out.
+    """
+    if rates.product_bytes >= rates.compute_bytes:
+        return np.zeros(1), np.zeros(1)
+    bytes_each = rates.compute_bytes + 2.0 * rates.product_bytes
+    inputs = outputs = np.zeros(1)
+    for product in kind.products:
+        rows, groups, width_split = _product_split(work, product, knobs)
+        inputs = inputs + rows * groups * product.k / (width_split if product.cut == "row" else 1)
+        outputs = outputs + rows * groups * product.n / (width_split if product.cut == "column" else 1)
+    return inputs * bytes_each / rates.memory_bytes_per_s, outputs * bytes_each / rates.memory_bytes_per_s
 
 
 def _product_split(
@@ -169,7 +196,7 @@ def _expert_rows(work: Workload, active: int, knobs: LayerKnobs) -> FloatArray:
 
 
 def _estimate_passes(
-    work: Workload, kind: BlockOperators, rates: Rates, recipe: Recipe, knobs: LayerKnobs
+    work: Workload, kind: BlockOperators, rates: Rates, knobs: LayerKnobs
 ) -> tuple[FloatArray, FloatArray]:
     forward = backward = np.zeros(1)
     for item in kind.passes:
@@ -180,7 +207,7 @@ def _estimate_passes(
         else:
             # expert passes carry the experts per token in `elements`
             elements = item.elements * _expert_rows(work, 1, knobs) / np.where(knobs.etp > 1, knobs.etp, 1)
-        once = estimate_pass_s(elements * recipe.unfused_passes, rates)
+        once = estimate_pass_s(elements * rates.pass_traffic, rates)
         forward = forward + once
         backward = backward + once * item.backward_ratio
     return forward, backward
@@ -197,7 +224,6 @@ def _estimate_tensor_comm(work: Workload, kind: BlockOperators, rates: Rates, kn
 
 
 def _estimate_context_comm(
-    work: Workload,
     kind: BlockOperators,
     rates: Rates,
     knobs: LayerKnobs,
@@ -230,7 +256,9 @@ def _estimate_expert_comm(work: Workload, kind: BlockOperators, rates: Rates, kn
     return exchange + np.where(knobs.etp > 1, 2.0 * estimate_all_gather_s(gathered, inner, rates), 0.0)
 
 
-def estimate_ends(work: Workload, rates: Rates, *, tp: IntArray, cp: IntArray, micro_batch: IntArray) -> dict[str, FloatArray]:
+def estimate_ends(
+    work: Workload, rates: Rates, *, tp: IntArray, cp: IntArray, micro_batch: IntArray
+) -> dict[str, FloatArray]:
     """Estimate the embedding and the output layer with its loss, forward and backward, of one micro-batch.
 
     Args:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suanpei.physics.collectives import estimate_send_s
+from suanpei.physics.collectives import estimate_all_gather_s, estimate_send_s, span_group
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,8 @@ def estimate_bubble_s(all_stages_s: ArrayLike, slowest_stage_s: ArrayLike, vpp: 
     Returns:
         Idle time per step. [s]
     """
-    return (np.asarray(all_stages_s, dtype=np.float64) - slowest_stage_s) / vpp
+    idle = np.asarray(all_stages_s, dtype=np.float64) - np.asarray(slowest_stage_s, dtype=np.float64)
+    return np.asarray(idle / np.asarray(vpp), dtype=np.float64)
 
 
 def bubble_fraction(pp: int, vpp: int, micro_batches: int) -> float:
@@ -90,13 +91,16 @@ def estimate_send_per_micro_batch_s(
 ) -> FloatArray:
     """Estimate the transfer of one micro-batch's activations to the next stage, one way.
 
+    Each tensor-parallel rank sends its share of the tensor over its own card; without sequence parallelism, which
+    leaves the tensor divided, the receivers gather it again inside the node (scatter-gather, arXiv 2104.04473, section
+    4.1).
+
     Args:
         hidden: Width of the residual stream. [-]
         seq_len: Tokens of a sequence. [tokens]
         rates: Rates of the job on the cluster. [-]
-        tp: Tensor-parallel degree; its ranks each send a share of the tensor (scatter-gather, arXiv 2104.04473,
-            section 4.1). [-]
-        sp: Whether sequence parallelism already divides the tensor. [-]
+        tp: Tensor-parallel degree. [-]
+        sp: Whether sequence parallelism leaves the tensor divided. [-]
         cp: Context-parallel degree. [-]
         pp: Pipeline stages. [-]
         dp: Data-parallel degree. [-]
@@ -105,7 +109,7 @@ def estimate_send_per_micro_batch_s(
     Returns:
         Time, 0 without a pipeline, broadcast shape. [s]
     """
-    share = np.where(sp > 0, tp, 1)
-    message = micro_batch * float(seq_len) / cp * hidden * rates.compute_bytes / share
+    tensor_bytes = micro_batch * float(seq_len) / cp * hidden * rates.compute_bytes
     crosses = tp * cp * dp * pp > rates.domain_gpus
-    return np.where(pp > 1, estimate_send_s(message, crosses, rates), 0.0)
+    gathered = np.where(sp > 0, 0.0, estimate_all_gather_s(tensor_bytes, span_group(tp, 1, rates.domain_gpus), rates))
+    return np.where(pp > 1, estimate_send_s(tensor_bytes / tp, crosses, rates) + gathered, 0.0)

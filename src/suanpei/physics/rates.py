@@ -77,6 +77,8 @@ class Rates:
     """Achievable memory rate of element-wise passes. [B/s]"""
     attention_forward_flops_per_s: float
     attention_backward_flops_per_s: float
+    pass_traffic: float
+    """Memory traffic of element-wise work over that of fully fused kernels, a habit of the framework. [-]"""
     launch_s: float
     """Host time per kernel, a habit of the framework; the accelerator waits where its work is shorter. [s]"""
     product_start_s: float
@@ -154,6 +156,8 @@ def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calib
     compute_format = COMPUTE_FORMAT[job.precision]
     product_peak = _peak(accelerator, product_format, "precision", job.precision)
     compute_peak = _peak(accelerator, compute_format, "precision", job.precision)
+    attention_peak = compute_peak * accelerator.sustained_fraction
+    attention_peak *= value["newest_attention_gain"] if recipe.newest_attention else 1.0
     low_precision = product_format in ("fp8", "fp4")
     sustained = accelerator.sustained_fraction
     product_fraction = sustained * (value["matrix_fraction_fp8"] if low_precision else value["matrix_fraction"])
@@ -164,8 +168,9 @@ def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calib
         head_flops_per_s=compute_peak * sustained * value["matrix_fraction"],
         compute_bytes=FORMAT_BYTES[compute_format],
         memory_bytes_per_s=accelerator.memory_bytes_per_s * value["memory_fraction"],
-        attention_forward_flops_per_s=compute_peak * sustained * value["attention_forward_fraction"],
-        attention_backward_flops_per_s=compute_peak * sustained * value["attention_backward_fraction"],
+        attention_forward_flops_per_s=attention_peak * value["attention_forward_fraction"],
+        attention_backward_flops_per_s=attention_peak * value["attention_backward_fraction"],
+        pass_traffic=habit["pass_traffic"],
         launch_s=habit["launch_s"],
         product_start_s=value["product_start_s"],
         compute_units=accelerator.compute_units or 1,

@@ -46,8 +46,6 @@ class Recipe:
     """Layers whose weights are whole at the same time under zero3: the one in use and those prefetched. [-]"""
     gather_bytes: float
     """Bytes per parameter of a gathered layer. [B]"""
-    unfused_passes: float
-    """Memory traffic of element-wise work over that of fused kernels. [-]"""
     unfused_kept: float
     """Extra kept bytes of norms that upcast to fp32, over the fused size of norm inputs. [-]"""
     kernels_per_layer: float
@@ -80,6 +78,14 @@ class Recipe:
     """Share of all gradients that data-parallel buckets hold a second time. [-]"""
     vocabulary_parallel: bool = False
     """Whether the loss works on vocabulary shards, so that tp divides the logits."""
+    recompute_stops_early: bool = False
+    """Whether recomputation ends at the last tensor that the backward pass reads, so that the layer's last product is
+    not repeated."""
+    half_gradients_on_wire: bool = False
+    """Whether fp16 training reduces its gradients in 16 bits rather than in the format that they are kept in."""
+    newest_attention: bool = False
+    """Whether attention runs the newest kernels of the card's generation (cuDNN, FlashAttention-3) rather than
+    FlashAttention-2."""
     plain_loss_bytes: float = 12.0
     """Bytes per logit at the peak of the recipe's ordinary loss. [B]"""
     scores_kept_bytes: float = 5.0

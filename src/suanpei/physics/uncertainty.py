@@ -227,21 +227,51 @@ def spread_measured_step() -> Spread:
     )
 
 
-def spread_memory(calibration: Calibration, counter: str = "device") -> Spread:
+ALLOCATED, ALLOCATED_ADAPTERS = "allocated", "allocated_adapters"
+
+MEMORY_COUNTERS = (ALLOCATED, ALLOCATED_ADAPTERS, "reserved", "device")
+"""Counters with residuals of their own. What tensors need is apart for adapters: frameworks differ more in what they
+keep of a frozen base."""
+
+
+def name_counter(counter: str, *, trains_all: bool) -> str:
+    """Name the residuals that a counter of a job reads."""
+    return ALLOCATED_ADAPTERS if counter == ALLOCATED and not trains_all else counter
+
+
+def spread_need(calibration: Calibration, job: Job) -> Spread:
+    """Give the distribution of what a job needs of a device, which the verdict reads.
+
+    The need is tensors with their fragments, buffers and context, without the cache that an allocator takes only
+    because it is free; so it spreads as allocated memory does.
+
+    Args:
+        calibration: Holds residuals by counter. [-]
+        job: Adapters have residuals of their own. [-]
+
+    Returns:
+        The spread with its evidence.
+    """
+    return spread_memory(calibration, name_counter(ALLOCATED, trains_all=job.trains_all))
+
+
+def spread_memory(calibration: Calibration, counter: str) -> Spread:
     """Give the distribution of peak memory by counter.
 
     Args:
         calibration: Holds residuals by counter. [-]
-        counter: ``allocated``, ``reserved`` or ``device``. [-]
+        counter: One of `MEMORY_COUNTERS`. [-]
 
     Returns:
         The spread with its evidence.
 
     Raises:
-        InputError: the counter is none of the three.
+        InputError: the counter is none of them.
     """
-    if counter not in ("allocated", "reserved", "device"):
-        raise InputError(Message("counter must be allocated, reserved or device, got {counter}", counter=counter))
+    if counter not in MEMORY_COUNTERS:
+        raise InputError(
+            Message("counter must be one of {known}, got {counter}", known=", ".join(MEMORY_COUNTERS), counter=counter)
+        )
     residuals = calibration.memory_residuals.get(counter, ())
     if residuals:
         evidence = Message(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +27,9 @@ class Workload:
     @cached_property
     def forward_product_flops_per_token(self) -> float:
         """Forward FLOPs of all products that one token passes, output layer included. [FLOP]"""
-        total = sum(
-            product.flops_per_token for kind in self.operators.order for product in self.operators.kinds[kind].products
-        )
+        total = 0.0
+        for kind in self.operators.order:
+            total += sum(product.flops_per_token for product in self.operators.kinds[kind].products)
         return total + (self.operators.head.flops_per_token if self.operators.head is not None else 0.0)
 
     def forward_attention_flops_per_token(self, *, full: bool) -> float:

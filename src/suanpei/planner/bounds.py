@@ -38,21 +38,22 @@ def bound_step_s(work: Workload, rates: Rates, recipe: Recipe, strategies: Strat
     Args:
         work: The job and its operators. [-]
         rates: Achievable rates of the job on the cluster. [-]
-        recipe: What the framework fuses. [-]
+        recipe: Where its recomputation stops. [-]
         strategies: Candidates, shape (n,). [-]
 
     Returns:
         Bound, shape (n,). [s]
     """
-    forward_s, backward_s = _layers_per_token_s(work, rates, recipe)
+    forward_s, backward_s = _layers_per_token_s(work, rates)
     once_s = forward_s + backward_s + _head_per_token_s(work, rates)
-    per_token_s = np.where(strategies.recompute == Recompute.FULL, once_s + forward_s, once_s)
+    again_s = forward_s - (_last_per_token_s(work, rates) if recipe.recompute_stops_early else 0.0)
+    per_token_s = np.where(strategies.recompute == Recompute.FULL, once_s + again_s, once_s)
     tokens = strategies.micro_batch * float(work.job.seq_len)
     per_stage_s = per_token_s * tokens / (strategies.tp * strategies.cp * strategies.pp)
     return np.asarray(per_stage_s * (strategies.grad_accum + (strategies.pp - 1) / strategies.vpp))
 
 
-def _layers_per_token_s(work: Workload, rates: Rates, recipe: Recipe) -> tuple[float, float]:
+def _layers_per_token_s(work: Workload, rates: Rates) -> tuple[float, float]:
     """Sum all layers' forward and backward work of one token at the rates of large shapes, divided by nothing. [s]"""
     job, head = work.job, work.operators.head
     # a capacity below one lets experts drop tokens
@@ -65,7 +66,7 @@ def _layers_per_token_s(work: Workload, rates: Rates, recipe: Recipe) -> tuple[f
         attention = estimate_attention_s(
             kind.attention, job.seq_len, np.array([1.0, 2.0]), rates, flash=job.flash_attention
         )
-        passes_s = [float(estimate_pass_s(item.elements * recipe.unfused_passes * kept, rates)) for item in kind.passes]
+        passes_s = [float(estimate_pass_s(item.elements * rates.pass_traffic * kept, rates)) for item in kind.passes]
         ratios = [item.backward_ratio for item in kind.passes]
         forward_s += layers * (float(np.diff(attention[0])[0]) / job.seq_len + sum(passes_s))
         backward_s += layers * (
@@ -73,6 +74,14 @@ def _layers_per_token_s(work: Workload, rates: Rates, recipe: Recipe) -> tuple[f
             + sum(time * ratio for time, ratio in zip(passes_s, ratios, strict=True))
         )
     return float(forward_s), float(backward_s)
+
+
+def _last_per_token_s(work: Workload, rates: Rates) -> float:
+    """Give the forward work of one token in the products that end the layers. [s]"""
+    flops = 0.0
+    for index in work.operators.order:
+        flops += sum(item.flops_per_token for item in work.operators.kinds[index].products if item.target == "down")
+    return flops / rates.product_flops_per_s
 
 
 def _head_per_token_s(work: Workload, rates: Rates) -> float:

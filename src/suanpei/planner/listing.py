@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.planner.knee import build_curve, find_knee
+from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,20 +41,17 @@ def price_ties(choices: Sequence[Choice]) -> tuple[Choice, ...]:
     if cheapest is None:
         return tuple(choices)
     return tuple(
-        choice
-        if choice.cost is not None
-        else replace(choice, ties_at_price_per_gpu_hour=cheapest / (choice.rented_gpus * _billed_hours(choice)))
+        choice if choice.cost is not None else replace(choice, ties_at_price_per_gpu_hour=cheapest / _gpu_hours(choice))
         for choice in choices
     )
 
 
 def list_choices(
     choices: Sequence[Choice],
-    curve_choices: Sequence[Choice],
+    at_knee: Choice | None,
     constraints: Constraints,
     objective: Objective,
     top: int,
-    day_value: float | None,
 ) -> tuple[Listed, ...]:
     """Rank the choices that keep the constraints with the confidence asked for.
 
@@ -64,11 +61,10 @@ def list_choices(
 
     Args:
         choices: All of them, with ties. [-]
-        curve_choices: Those of the accelerator whose knee is asked for, all numbers. [-]
+        at_knee: The one at the knee; None where there is none. [-]
         constraints: Deadline, budget, confidence. [-]
         objective: What ranks. [-]
         top: Rows at most. [-]
-        day_value: What one day saved is worth; None leaves the sign out of the knee.
 
     Returns:
         Rows in order.
@@ -77,7 +73,7 @@ def list_choices(
     ranked = sorted(kept, key=_key(objective))
     listed: list[Listed] = []
     if constraints.is_open:
-        listed = _open_with(ranked, choices, curve_choices, day_value)[:top]
+        listed = _open_with(ranked, choices, at_knee)[:top]
     count = Counter[str]()
     for most in (PER_ACCELERATOR, top):
         for choice in ranked:
@@ -99,9 +95,7 @@ def best_choice(choices: Sequence[Choice], constraints: Constraints, objective: 
     return min(choices, key=lambda choice: choice.days, default=None)
 
 
-def _open_with(
-    ranked: Sequence[Choice], choices: Sequence[Choice], curve_choices: Sequence[Choice], day_value: float | None
-) -> list[Listed]:
+def _open_with(ranked: Sequence[Choice], choices: Sequence[Choice], at_knee: Choice | None) -> list[Listed]:
     """Give the rows that stand first without deadline and budget."""
     rows: list[Listed] = []
 
@@ -116,9 +110,7 @@ def _open_with(
 
     priced = [choice for choice in ranked if choice.cost is not None] or list(ranked)
     add(min(priced, key=_key("cost"), default=None), "cheapest")
-    knee = find_knee(build_curve(curve_choices), day_value)
-    if knee is not None:
-        add(next((choice for choice in curve_choices if choice.gpus == knee.recommended_gpus), None), "knee")
+    add(at_knee, "knee")
     everything = [choice for choice in choices if choice.cost is not None] or list(choices)
     add(min(everything, key=_key("time"), default=None), "fastest")
     return rows
@@ -129,8 +121,9 @@ def _is_same(one: Choice, other: Choice) -> bool:
     return one.option.cluster is other.option.cluster and one.gpus == other.gpus
 
 
-def _billed_hours(choice: Choice) -> float:
-    return choice.option.billed_hours(choice.days * 86_400.0)
+def _gpu_hours(choice: Choice) -> float:
+    """Give the accelerator-hours that a run without a price holds. [h]"""
+    return choice.rented_gpus * choice.days * DAY_S / HOUR_S
 
 
 def _key(objective: Objective) -> Callable[[Choice], tuple[float, ...]]:
@@ -143,6 +136,6 @@ def _key(objective: Objective) -> Callable[[Choice], tuple[float, ...]]:
         if choice.ties_at_price_per_gpu_hour is not None:
             return (1.0, -choice.ties_at_price_per_gpu_hour, choice.days)
         # nothing has a price: fewest accelerator-hours
-        return (1.0, choice.rented_gpus * _billed_hours(choice), choice.days)
+        return (1.0, _gpu_hours(choice), choice.days)
 
     return by_cost

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, floor, inf
+from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
+from suanpei.planner.billing import count_affordable_hours, count_paid_hours
+from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
     from suanpei.machine.cluster import Cluster
@@ -34,10 +35,12 @@ class ClusterOption:
     cluster: Cluster
     price_per_gpu_hour: float | None
     """In the search's one currency; None is unknown."""
-    month_billed: bool
-    """Whether the rent is paid in whole months of 730 h."""
     counts: tuple[int, ...]
     """Numbers of accelerators on offer."""
+    billing_hours: float = 1.0
+    """The rent is paid in whole multiples of this: 1 by the hour, 730 by the month. [h]"""
+    minimum_hours: float = 0.0
+    """Shortest rental. [h]"""
     sold_by_node: bool = False
     """Whether a job on part of a node pays for the whole one."""
 
@@ -49,17 +52,14 @@ class ClusterOption:
 
     def billed_hours(self, duration_s: float) -> float:
         """Give the hours paid for a run of this length. [h]"""
-        hours = duration_s / HOUR_S
-        return ceil(hours / MONTH_HOURS - 1e-9) * MONTH_HOURS if self.month_billed else hours
+        return count_paid_hours(duration_s / HOUR_S, self.billing_hours, self.minimum_hours)
 
     def affordable_s(self, budget: float, rented_gpus: int) -> float:
         """Give the longest run that a budget pays for; unlimited without a price. [s]"""
         if self.price_per_gpu_hour is None or self.price_per_gpu_hour <= 0:
             return inf
-        hours = budget / (self.price_per_gpu_hour * rented_gpus)
-        if self.month_billed:
-            hours = floor(hours / MONTH_HOURS + 1e-9) * MONTH_HOURS
-        return hours * HOUR_S
+        paid_hours = budget / (self.price_per_gpu_hour * rented_gpus)
+        return count_affordable_hours(paid_hours, self.billing_hours, self.minimum_hours) * HOUR_S
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +109,6 @@ class Found:
 class Choice:
     """One option and number of accelerators with its best strategy, run and cost."""
 
-    option_index: int
-    """Position in the options that the search was given."""
     option: ClusterOption
     found: Found
     runs: Runs
@@ -119,10 +117,6 @@ class Choice:
     probability: float
     """Probability of keeping deadline and budget; of the default horizon where neither is given. [-]"""
     rented_gpus: int
-    days: float
-    """Central estimate. [d]"""
-    cost: float | None
-    """Of the rented accelerators over the central estimate; None without a price."""
     ties_at_price_per_gpu_hour: float | None = None
     """Without a price: what an accelerator-hour may cost at most to tie with the cheapest priced choice."""
 
@@ -142,6 +136,16 @@ class Choice:
         return self.option.cluster.accelerator.name
 
     @cached_property
+    def days(self) -> float:
+        """Central estimate of the run. [d]"""
+        return float(self.runs.days[self.run_index])
+
+    @cached_property
+    def cost(self) -> float | None:
+        """What the rented accelerators cost over the central estimate; None without a price."""
+        return self.cost_of(self.days * DAY_S)
+
+    @cached_property
     def run(self) -> RunEstimate:
         """The run, explained."""
         return self.runs.row(self.run_index, self.deadline_s)
@@ -157,12 +161,6 @@ class Choice:
         """Model FLOPs of the whole run per accelerator and second of it, set-up and stops included. [FLOP/s]"""
         useful = float(self.runs.central_training_s[self.run_index]) / (self.days * DAY_S)
         return self.found.model_flops_per_s_per_gpu * useful
-
-    @property
-    def cost_interval(self) -> tuple[float, float] | None:
-        """The cost over the 90 % interval of the run, at the price given; None without a price."""
-        low, high = self.cost_of(self.run.low_days * DAY_S), self.cost_of(self.run.high_days * DAY_S)
-        return None if low is None or high is None else (low, high)
 
     def duration_at_s(self, confidence: float) -> float:
         """Give the time that the run stays within with this probability. [s]"""

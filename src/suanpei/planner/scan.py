@@ -19,7 +19,7 @@ from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.evaluate import Estimates, judge_memory
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.run import count_steps
-from suanpei.physics.uncertainty import Fit, spread_memory
+from suanpei.physics.uncertainty import Fit, spread_need
 from suanpei.planner.bounds import bound_step_s
 from suanpei.planner.options import Found
 from suanpei.planner.rejections import Reason, Tallies
@@ -102,7 +102,7 @@ class Scanner:
         index, steps = best.index_of(strategies), self._steps(strategies)
         bound_s = steps * bound_step_s(self.work, rates, recipe, strategies)
         over_limit, slower = bound_s > best.limit_s[index], bound_s > best.training_s[index]
-        self._add_limit(cluster, strategies, over_limit, bound_s / best.limit_s[index])
+        self._add_limit(cluster, strategies, over_limit, bound_s, best.limit_s[index])
         self._add_slower(cluster, ~over_limit & slower)
         kept = np.flatnonzero(~(over_limit | slower))
         self.tallies.pruned += len(block.strategies) - len(kept)
@@ -123,7 +123,7 @@ class Scanner:
     def _judge(self, cluster: Cluster, block: Block) -> BoolArray:
         """Tell which fit, and count those that do not."""
         strategies, device = block.strategies, block.memory.device_bytes
-        fit = judge_memory(block.memory, strategies, cluster, spread_memory(self.calibration))
+        fit = judge_memory(block.memory, strategies, cluster, spread_need(self.calibration, self.work.job))
         beyond = fit == Fit.DOES_NOT_FIT
         if cluster.host_memory_bytes is not None:
             host_bytes = block.memory.host_bytes(strategies.gpus, cluster.gpus_per_node)
@@ -169,15 +169,23 @@ class Scanner:
             Message("on {accelerator}", accelerator=cluster.accelerator.name),
         )
 
-    def _add_limit(self, cluster: Cluster, strategies: Strategies, mask: BoolArray, excess: FloatArray) -> None:
+    def _add_limit(
+        self, cluster: Cluster, strategies: Strategies, mask: BoolArray, bound_s: FloatArray, limit_s: FloatArray
+    ) -> None:
+        """Count candidates beyond their limit; where no budget pays the shortest rental, the limit is 0."""
         if not mask.any():
             return
-        nearest = int(np.argmin(np.where(mask, excess, np.inf)))
-        example = Message(
-            "{gpus} × {accelerator}: the work alone takes {ratio} times as long as the limit allows",
-            gpus=int(strategies.gpus[nearest]),
-            accelerator=cluster.accelerator.name,
-            ratio=f"{float(excess[nearest]):.2f}",
+        excess = np.divide(bound_s, limit_s, out=np.full_like(bound_s, np.inf), where=mask & (limit_s > 0))
+        nearest = int(np.argmin(excess)) if np.isfinite(excess).any() else int(np.argmax(mask))
+        values = {"gpus": int(strategies.gpus[nearest]), "accelerator": cluster.accelerator.name}
+        example = (
+            Message(
+                "{gpus} × {accelerator}: the work alone takes {ratio} times as long as the limit allows",
+                ratio=f"{float(excess[nearest]):.2f}",
+                **values,
+            )
+            if np.isfinite(excess[nearest])
+            else Message("{gpus} × {accelerator}: the budget does not pay the shortest rental", **values)
         )
         self.tallies.add(Reason.LIMIT, int(np.count_nonzero(mask)), example, float(excess[nearest]))
 

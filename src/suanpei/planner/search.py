@@ -24,7 +24,6 @@ from suanpei.planner.pool import CandidatePool
 from suanpei.planner.rejections import Reason, Rejection, Tallies
 from suanpei.planner.relax import explain_failure
 from suanpei.planner.scan import Evaluate, Scanner
-from suanpei.units import DAY_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,7 +134,7 @@ class _Search:
         for index in indices:
             mine = {count: found[count] for count in sorted(set(self.options[index].counts)) if count in found}
             if mine:
-                choices += self._choices(index, mine)
+                choices += self._choices(self.options[index], mine)
         return choices
 
     def _training_limits_s(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> dict[int, float]:
@@ -155,8 +154,8 @@ class _Search:
                 limits[count] = max(limits.get(count, 0.0), limit)
         return limits
 
-    def _choices(self, index: int, found: Mapping[int, Found]) -> list[Choice]:
-        option, settings = self.options[index], self.settings
+    def _choices(self, option: ClusterOption, found: Mapping[int, Found]) -> list[Choice]:
+        settings = self.settings
         entries = list(found.values())
         runs = estimate_runs(
             np.array([entry.step_s for entry in entries]),
@@ -171,10 +170,8 @@ class _Search:
         rented = [option.rented_gpus(count, settings.run.spare_nodes) for count in found]
         limit_s = np.array([settings.constraints.limit_s(option, gpus) for gpus in rented])
         probability = runs.probability_within(limit_s)
-        price = option.price_per_gpu_hour
         return [
             Choice(
-                option_index=index,
                 option=option,
                 found=entry,
                 runs=runs,
@@ -182,10 +179,6 @@ class _Search:
                 deadline_s=settings.constraints.deadline_s,
                 probability=float(probability[position]),
                 rented_gpus=rented[position],
-                days=float(runs.days[position]),
-                cost=None
-                if price is None
-                else price * rented[position] * option.billed_hours(float(runs.days[position]) * DAY_S),
             )
             for position, entry in enumerate(entries)
         ]
@@ -239,13 +232,15 @@ def search(
     _count_improbable(tallies, ranked, constraints)
     best = best_choice(ranked, constraints, settings.objective)
     curve = () if best is None else _curve(running, best)
-    listed = list_choices(ranked, curve, constraints, settings.objective, settings.top, settings.day_value)
+    knee = find_knee(build_curve(curve), settings.day_value)
+    at_knee = next((choice for choice in curve if knee is not None and choice.gpus == knee.recommended_gpus), None)
+    listed = list_choices(ranked, at_knee, constraints, settings.objective, settings.top)
     return SearchResult(
         listed=listed,
         choices=ranked,
         frontier=_frontier(ranked),
         curve=curve,
-        knee=find_knee(build_curve(curve), settings.day_value),
+        knee=knee,
         rejected=tallies.rejections(),
         candidates=tallies.candidates,
         pruned=tallies.pruned,

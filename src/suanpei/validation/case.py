@@ -95,8 +95,8 @@ class Case:
     """Which of several strategies is taken by our own estimate, blind to the measurement."""
     capacity_bytes: float | None = None
     """Memory of a card that the source gives by size alone; None is the card's own. [B]"""
-    exposed_collectives: bool = False
-    """The source ran with overlap of collectives and compute switched off."""
+    overlaps: frozenset[str] | None = None
+    """Collectives that ran beside compute: ``dp``, ``tp``; None takes what the recipe overlaps."""
     flops_rule: FlopsRule | None = None
     measured: tuple[Measured, ...]
     assumptions: tuple[Message, ...] = ()

@@ -117,7 +117,7 @@ def _read_precision(row: Row, method: Method, layout: Layout, assumptions: list[
         method == "full"
         and layout.recipe == "ddp"
         and text == "bf16"
-        and row.text("precision_detail") in ("bf16", "bfloat16")
+        and row.text("precision_detail") in ("bf16", "bfloat16", "bfloat16 weights + bf16 AMP")
     ):
         # the Hugging Face trainers load the weights in 16 bits and, without DeepSpeed, keep no fp32 copy
         assumptions.append(Message("weights loaded in 16 bits without an fp32 copy assumed"))

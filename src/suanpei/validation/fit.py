@@ -17,6 +17,7 @@ import numpy as np
 from suanpei.errors import InputError
 from suanpei.machine.calibration import identify_calibration
 from suanpei.messages import Message
+from suanpei.physics.uncertainty import MEMORY_COUNTERS
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
 from suanpei.validation.intervals import remake_intervals
 from suanpei.validation.predict import predict_cases
@@ -200,7 +201,7 @@ def _finish(fitted: Calibration, problem: Problem, out: dict[Split, tuple[Predic
         fitted,
         as_of=as_of,
         step_residuals={name: residuals[name] for name in ("A", "B", "C") if name in residuals},
-        memory_residuals={name: residuals[name] for name in ("allocated", "reserved", "device") if name in residuals},
+        memory_residuals={name: residuals[name] for name in MEMORY_COUNTERS if name in residuals},
         measured_generations=problem.timed_generations,
     )
     return identify_calibration(calibration)

@@ -80,6 +80,22 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         meaning=Message("rate of the backward attention kernel over the peak"),
     ),
     FreeCoefficient(
+        level="generations",
+        name="newest_attention_gain",
+        low=1.0,
+        high=2.5,
+        prior_spread=0.15,
+        meaning=Message("rate of the newest attention kernels over FlashAttention-2"),
+    ),
+    FreeCoefficient(
+        level="recipes",
+        name="pass_traffic",
+        low=0.8,
+        high=6.0,
+        prior_spread=0.4,
+        meaning=Message("memory traffic of element-wise work over that of fused kernels"),
+    ),
+    FreeCoefficient(
         level="recipes",
         name="launch_s",
         low=1e-6,
@@ -90,9 +106,9 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
     FreeCoefficient(
         level="generations",
         name="product_start_s",
-        low=1e-7,
-        high=5e-5,
-        prior_spread=0.5,
+        low=1e-6,
+        high=1.5e-5,
+        prior_spread=0.3,
         meaning=Message("fixed time of one product"),
     ),
     FreeCoefficient(

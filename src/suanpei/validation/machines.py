@@ -39,8 +39,14 @@ def resolve_machine(case: Case, catalogue: Catalogue) -> tuple[Cluster, Recipe]:
             Message("no recipe is called {recipe}; known: {known}", recipe=case.recipe, known=", ".join(recipes))
         )
     recipe = recipes[case.recipe]
-    if case.exposed_collectives:
-        recipe = replace(recipe, overlaps_gradients=False, overlaps_gathers=False, overlaps_tensor=False)
+    if case.overlaps is not None:
+        beside = "dp" in case.overlaps
+        recipe = replace(
+            recipe,
+            overlaps_gradients=beside and recipe.overlaps_gradients,
+            overlaps_gathers=beside and recipe.overlaps_gathers,
+            overlaps_tensor="tp" in case.overlaps and recipe.overlaps_tensor,
+        )
     return cluster, recipe
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from suanpei.errors import InputError
 from suanpei.physics.evaluate import evaluate
 from suanpei.physics.strategy import Strategies
-from suanpei.physics.uncertainty import INTERVAL_LEVEL, Fit, judge_fit, spread_memory, spread_step_time
+from suanpei.physics.uncertainty import INTERVAL_LEVEL, Fit, judge_fit, name_counter, spread_memory, spread_step_time
 from suanpei.units import HOUR_S, TERA
 from suanpei.validation.case import MEMORY_METRICS, SkippedCase
 from suanpei.validation.machines import resolve_machine
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.evaluate import Estimates
     from suanpei.physics.recipe import Recipe
+    from suanpei.physics.uncertainty import Spread
     from suanpei.validation.case import Case, Measured
 
     IntArray = NDArray[np.intp]
@@ -93,7 +94,7 @@ def prepare_batches(cases: Sequence[Case], catalogue: Catalogue) -> tuple[tuple[
     skipped: list[SkippedCase] = []
     machines: dict[object, tuple[Cluster, Recipe]] = {}
     for case in cases:
-        machine_key = (case.cluster, case.recipe, case.exposed_collectives)
+        machine_key = (case.cluster, case.recipe, case.overlaps)
         try:
             if machine_key not in machines:
                 machines[machine_key] = resolve_machine(case, catalogue)
@@ -184,6 +185,7 @@ def _predict_figures(
                 set_name=case.set_name,
                 generation=batch.cluster.accelerator.generation,
                 recipe=batch.recipe.name,
+                trains_all=case.job.trains_all,
                 group=case.group,
                 metric=measured.metric,
                 bound=measured.bound,
@@ -202,10 +204,11 @@ def _predict_one(
 ) -> tuple[float, float, float]:
     if measured.metric == "fits":
         capacity_bytes = case.capacity_bytes or batch.cluster.accelerator.memory_bytes
-        return _call_fit(capacity_bytes, float(estimates.device_bytes[row]), calibration)
+        return _call_fit(capacity_bytes, float(estimates.device_bytes[row]), estimates.memory_spread)
     if measured.metric in MEMORY_METRICS:
         predicted = float(getattr(estimates, measured.metric)[row])
-        spread = spread_memory(calibration, measured.metric.removesuffix("_bytes"))
+        counter = name_counter(measured.metric.removesuffix("_bytes"), trains_all=case.job.trains_all)
+        spread = spread_memory(calibration, counter)
         return predicted, *spread.interval(predicted, INTERVAL_LEVEL)
     step_s = float(estimates.step_s[row])
     error_class = case.error_class if case.error_class in ("A", "B", "C") else "B"
@@ -241,8 +244,8 @@ def convert_step(case: Case, batch: Batch, row: int) -> float:
     return metrics[metric]
 
 
-def _call_fit(capacity_bytes: float, device_bytes: float, calibration: Calibration) -> tuple[float, float, float]:
+def _call_fit(capacity_bytes: float, device_bytes: float, spread: Spread) -> tuple[float, float, float]:
     """Give 1 where it fits, 0.5 at risk, 0 where it does not, as number and as both ends of the 90 % interval."""
-    verdict = Fit(int(judge_fit(device_bytes, capacity_bytes, spread_memory(calibration))))
+    verdict = Fit(int(judge_fit(device_bytes, capacity_bytes, spread)))
     calls = {Fit.FITS: (1.0, 1.0, 1.0), Fit.AT_RISK: (0.5, 0.0, 1.0), Fit.DOES_NOT_FIT: (0.0, 0.0, 0.0)}
     return calls[verdict]

@@ -244,7 +244,7 @@ def _choose(batch: Batch, calibration: Calibration) -> list[tuple[Batch, MemoryT
 
 
 def weigh_figures(cases: Sequence[Case], columns: IntArray) -> FloatArray:
-    """Weigh figures so that repeats share one configuration and a source counts at most `SOURCE_ROWS` of each kind.
+    """Weigh figures so that repeats share one configuration and a source counts at most `SOURCE_ROWS` a kind and file.
 
     Args:
         cases: Case of each figure.
@@ -253,16 +253,16 @@ def weigh_figures(cases: Sequence[Case], columns: IntArray) -> FloatArray:
     Returns:
         Weights, shape of `columns`. [-]
     """
-    members: dict[tuple[int, str, str], int] = defaultdict(int)
+    members: dict[tuple[int, str, str, str], int] = defaultdict(int)
     for case, column in zip(cases, columns, strict=True):
-        members[int(column), case.source, case.group] += 1
-    configurations: dict[tuple[int, str], int] = defaultdict(int)
-    for column, source, _ in members:
-        configurations[column, source] += 1
+        members[int(column), case.file, case.source, case.group] += 1
+    configurations: dict[tuple[int, str, str], int] = defaultdict(int)
+    for column, file, source, _ in members:
+        configurations[column, file, source] += 1
     return np.array(
         [
-            min(1.0, SOURCE_ROWS / configurations[int(column), case.source])
-            / members[int(column), case.source, case.group]
+            min(1.0, SOURCE_ROWS / configurations[int(column), case.file, case.source])
+            / members[int(column), case.file, case.source, case.group]
             for case, column in zip(cases, columns, strict=True)
         ]
     )

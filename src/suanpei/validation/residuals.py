@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from suanpei.physics.uncertainty import name_counter
 from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Prediction:
     generation: str
     """Accelerator generation of the card."""
     recipe: str
+    trains_all: bool
+    """Whether every parameter is trained: adapters have memory residuals of their own."""
     group: str
     """Configuration: repeats share it."""
     metric: Metric
@@ -215,7 +218,7 @@ def collect_log_residuals(predictions: Iterable[Prediction]) -> dict[str, tuple[
         predictions: From runs that the fit did not see.
 
     Returns:
-        Residuals by class (``A``, ``B``, ``C``) of speeds and by counter (``allocated``, …) of memory.
+        Residuals by class (``A``, ``B``, ``C``) of speeds and by counter of memory (`MEMORY_COUNTERS`).
     """
     configurations: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for prediction in predictions:
@@ -236,7 +239,9 @@ def _name_residual(prediction: Prediction) -> str:
         return ""
     if prediction.metric in SPEED_METRICS and prediction.kind == "throughput":
         return prediction.error_class
-    return prediction.metric.removesuffix("_bytes") if prediction.metric in MEMORY_METRICS else ""
+    if prediction.metric not in MEMORY_METRICS:
+        return ""
+    return name_counter(prediction.metric.removesuffix("_bytes"), trains_all=prediction.trains_all)
 
 
 def thin_out(values: Sequence[float], most: int) -> list[float]:

@@ -47,6 +47,16 @@ _PRECISIONS: Mapping[str, str] = {"bf16+fp8 linear": "fp8"}
 _METHODS: Mapping[str, Method] = {"pretrain": "pretrain", "sft": "full", "lora": "lora"}
 
 
+DEFAULT_OVERLAPS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("NeMo", frozenset({"dp", "tp"})),
+    ("Megatron-Bridge", frozenset({"dp", "tp"})),
+    ("Megatron", frozenset()),
+    ("MindSpeed", frozenset()),
+    ("MegaScale", frozenset()),
+)
+"""What a framework overlaps unless told otherwise, by a part of its name; the first that fits counts."""
+
+
 def read_throughput_case(row: Row, file: str) -> Case:
     """Read one row of measured training.
 
@@ -81,11 +91,34 @@ def read_throughput_case(row: Row, file: str) -> Case:
         ),
         recipe=recipe,
         strategies=strategies,
-        exposed_collectives="comm overlap features off" in row.text("note"),
+        overlaps=read_overlaps(row.text("framework"), row.text("overlap")),
         flops_rule=read_flops_rule(row),
         measured=read_measured(row, assumptions),
         assumptions=tuple(assumptions),
     )
+
+
+def read_overlaps(framework: str, column: str) -> frozenset[str] | None:
+    """Read which collectives ran beside compute: what the source says, else the framework's default.
+
+    Megatron-LM, its DeepSpeed fork and MindSpeed overlap nothing unless a flag asks for it (``--overlap-grad-reduce``,
+    ``--tp-comm-overlap``: Megatron-LM ``arguments.py``); NeMo and Megatron-Bridge switch both on in their performance
+    recipes (NeMo documentation, "Communication overlap").
+
+    Args:
+        framework: As published.
+        column: ``dp``, ``tp``, ``ep``, ``pp`` joined by commas; ``no``; blank for the default.
+
+    Returns:
+        What overlaps; None for frameworks whose recipe says it.
+    """
+    if column == "no":
+        return frozenset()
+    stated = frozenset(part.strip() for part in column.split(",") if part.strip())
+    for part, default in DEFAULT_OVERLAPS:
+        if part.lower() in framework.lower():
+            return stated | default
+    return stated or None
 
 
 def find_recipe(framework: str) -> str:

@@ -20,7 +20,7 @@ from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest, build_job
 from suanpei.verbs.job_summary import JobSummary, summarise_job
-from suanpei.verbs.launch_request import LaunchFindings, merge_launch
+from suanpei.verbs.launch_request import LaunchFindings, MergedLaunch, merge_launch
 from suanpei.verbs.strategy_request import StrategyRequest, choose_strategy
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def estimate(request: EstimateRequest) -> EstimateResult:
         NoAnswerError: no strategy is legal on this many accelerators.
     """
     inputs = load_inputs(request.catalog)
-    launch, architecture = None, None
+    merged: MergedLaunch | None = None
     if request.from_launch:
         named = request.job.model
         merged = merge_launch(
@@ -90,7 +90,6 @@ def estimate(request: EstimateRequest) -> EstimateResult:
             gpus_per_node=request.gpus_per_node,
             vocab=None if named is None else load_model(inputs.catalogue.table("models"), named).vocab,
         )
-        launch, architecture = merged.findings, merged.architecture
         request = replace(
             request,
             job=merged.job,
@@ -103,7 +102,13 @@ def estimate(request: EstimateRequest) -> EstimateResult:
         raise InputError(Message("gpu is missing: name the accelerator, for example --gpu A800"))
     if request.gpus is None:
         raise InputError(Message("gpus is missing: say how many accelerators, for example --gpus 8"))
-    job = build_job(request.job, inputs.catalogue, needs_data=False, architecture=architecture)
+    job = build_job(
+        request.job, inputs.catalogue, needs_data=False, architecture=None if merged is None else merged.architecture
+    )
+    if merged is not None:
+        job = replace(
+            job, capacity_factor=merged.capacity_factor, optimizer_in_backward=merged.optimizer_in_backward
+        )
     resolved = resolve_accelerator(inputs.catalogue, request.gpu)
     gpus = parse_count(request.gpus, "gpus")
     cluster = build_cluster(
@@ -147,7 +152,7 @@ def estimate(request: EstimateRequest) -> EstimateResult:
         warnings=warn_strategy(job, cluster, strategy),
         run=run,
         advice=advise(job, cluster, estimates.recipe, inputs.calibration, strategy),
-        launch=launch,
+        launch=None if merged is None else merged.findings,
     )
 
 

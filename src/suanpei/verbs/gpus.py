@@ -12,8 +12,8 @@ from suanpei.machine.catalogue import load_catalogue
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import describe_doubts, resolve_accelerator
 from suanpei.market.indicative import PriceTerms, quote_indicative
-from suanpei.market.price_rows import build_price_rows, index_price_rows
-from suanpei.money import ExchangeRates
+from suanpei.market.price_rows import load_exchange_rates, load_prices
+from suanpei.quantities import parse_currency
 from suanpei.verbs.envelope import VerbResult
 
 if TYPE_CHECKING:
@@ -141,9 +141,9 @@ def describe_gpus(
     catalogue = load_catalogue(catalog)
     calibration = load_calibration(catalogue)
     day = as_of or date.fromisoformat(catalogue.catalog_date)
-    rates = ExchangeRates.from_rows(row.cells for row in catalogue.table("exchange_rates"))
-    terms = PriceTerms(currency=currency, rates=rates, as_of=day)
-    prices = index_price_rows(build_price_rows(catalogue.table("offers"), catalogue.table("offers_cn")))
+    code = parse_currency(currency, "currency")
+    terms = PriceTerms(currency=code, rates=load_exchange_rates(catalogue), as_of=day)
+    prices = load_prices(catalogue)
     assumptions: tuple[Message, ...] = ()
     accelerator: GpuFacts | None = None
     everything: tuple[GpuFacts, ...] = ()
@@ -157,7 +157,7 @@ def describe_gpus(
     return GpusResult(
         catalog_date=catalogue.catalog_date,
         calibration_id=calibration.calibration_id,
-        request={"name": name, "catalog": catalog, "currency": currency, "as_of": day},
+        request={"name": name, "catalog": catalog, "currency": code, "as_of": day},
         assumptions=assumptions,
         accelerator=accelerator,
         accelerators=everything,

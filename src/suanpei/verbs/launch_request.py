@@ -46,6 +46,10 @@ class MergedLaunch:
     gpus_per_node: int | None
     architecture: Architecture | None
     """The architecture that the files spell out; None where they name a model or say nothing."""
+    capacity_factor: float | None
+    """Tokens that an expert takes at most, over its fair share; None is dropless."""
+    optimizer_in_backward: bool
+    """Whether gradients are applied and freed layer by layer."""
     findings: LaunchFindings
 
 
@@ -86,6 +90,8 @@ def merge_launch(
         gpus=gpus or (None if settings.world_size is None else str(settings.world_size)),
         gpus_per_node=gpus_per_node or settings.gpus_per_node,
         architecture=settings.architecture,
+        capacity_factor=settings.capacity_factor,
+        optimizer_in_backward=bool(settings.optimizer_in_backward),
         findings=LaunchFindings(
             files=settings.files,
             missing=settings.missing,
@@ -134,6 +140,7 @@ def _fill_job(job: JobRequest, settings: LaunchSettings) -> JobRequest:
         offload=job.offload or offload,
         flash_attention=job.flash_attention and settings.flash_attention is not False,
         tokens=job.tokens if tokens is None else f"{tokens:.0f} tokens",
+        epochs=job.epochs if tokens is not None else job.epochs or settings.epochs,
     )
 
 

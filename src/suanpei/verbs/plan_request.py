@@ -8,8 +8,8 @@ from pathlib import Path  # noqa: TC003  # as above
 from typing import TYPE_CHECKING, Literal, cast
 
 from suanpei.errors import InputError
+from suanpei.market.price_rows import load_exchange_rates
 from suanpei.messages import Message
-from suanpei.money import ExchangeRates, Money
 from suanpei.quantities import (
     CountRange,
     parse_count_range,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.offer import Tier
+    from suanpei.money import ExchangeRates, Money
     from suanpei.planner.options import Objective
 
 LARGEST_GPUS = 16_384
@@ -94,7 +95,7 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
     Raises:
         InputError: a value that cannot be read or is out of range, naming the option.
     """
-    rates = ExchangeRates.from_rows([dict(row.cells) for row in catalogue.table("exchange_rates")])
+    rates = load_exchange_rates(catalogue)
     for text in request.rate:
         rates = rates.overridden(parse_rate(text, "rate"))
     currency = parse_currency(request.currency, "currency")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -30,7 +29,7 @@ def read_plan_request(path: Path, given: PlanRequest) -> PlanRequest:
         InputError: the file cannot be read, is no plan, or other options stand beside it.
     """
     empty = PlanRequest(job=type(given.job)(), as_of=given.as_of, currency=given.currency)
-    if given != replace(empty, as_of=given.as_of):
+    if given != empty:
         raise InputError(Message("replay: the file holds the whole request; give no other option beside it"))
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -14,7 +14,7 @@ import numpy as np
 from suanpei.errors import InputError
 from suanpei.physics.evaluate import evaluate
 from suanpei.physics.memory.totals import evaluate_memory
-from suanpei.physics.uncertainty import Fit, judge_fit, spread_memory
+from suanpei.physics.uncertainty import Fit, judge_fit, spread_need
 from suanpei.physics.workload import build_workload
 from suanpei.planner.enumerate import iterate_strategies, join_strategies
 
@@ -116,7 +116,7 @@ class _Batches:
 
 def _find_on(job: Job, cluster: Cluster, group: Sequence[_Batch], calibration: Calibration) -> Smallest | None:
     """Find the fewest cards of one cluster in a group of batches, and the fastest strategy on so many."""
-    spread = spread_memory(calibration)
+    spread = spread_need(calibration, job)
     held: list[tuple[_Batch, np.ndarray]] = []
     fewest = LARGEST_GPUS + 1
     for batch in group:

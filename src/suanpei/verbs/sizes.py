@@ -16,15 +16,15 @@ from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.indicative import PriceTerms, quote_indicative
-from suanpei.market.price_rows import build_price_rows, index_price_rows
+from suanpei.market.price_rows import load_exchange_rates, load_prices
 from suanpei.messages import Message
-from suanpei.money import ExchangeRates, Money
+from suanpei.money import Money
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.quantities import parse_currency, parse_parameters
 from suanpei.units import DAY_S, HOUR_S
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
-from suanpei.verbs.job_request import UNMODELLED_METHODS, JobRequest, build_job
+from suanpei.verbs.job_request import JobRequest, build_job
 from suanpei.verbs.size_search import LARGEST_GPUS, find_smallest
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _explain() -> tuple[Message, ...]:
 
 def _read_methods(given: Sequence[str]) -> tuple[Method, ...]:
     for method in given:
-        if method.lower() in UNMODELLED_METHODS or method not in METHODS:
+        if method not in METHODS:
             raise InputError(
                 Message(
                     "{field} must be one of {allowed}, got {given}",
@@ -208,11 +208,13 @@ class _Pricing:
     @classmethod
     def load(cls, inputs: Inputs, request: SizesRequest) -> _Pricing:
         """Read the price rows and exchange rates of the catalogue."""
-        catalogue = inputs.catalogue
-        rates = ExchangeRates.from_rows([dict(row.cells) for row in catalogue.table("exchange_rates")])
         return cls(
-            table=index_price_rows(build_price_rows(catalogue.table("offers"), catalogue.table("offers_cn"))),
-            terms=PriceTerms(currency=parse_currency(request.currency, "currency"), rates=rates, as_of=request.as_of),
+            table=load_prices(inputs.catalogue),
+            terms=PriceTerms(
+                currency=parse_currency(request.currency, "currency"),
+                rates=load_exchange_rates(inputs.catalogue),
+                as_of=request.as_of,
+            ),
         )
 
     def price(self, name: str, nodes: int = 1) -> IndicativePrice | None:
@@ -238,7 +240,7 @@ class _Pricing:
         price = self.price(accelerator.name, nodes=-(-found.gpus // node))
         rents: list[Money | None] = [None, None, None]
         if price is not None:
-            billed = int(price.unit_price.billed_gpus(found.gpus, node))
+            billed = price.unit_price.billed_gpus(found.gpus, node)
             rents = [money * billed for money in (price.median, price.low, price.high)]
         cost, low, high = (None if rent is None else rent * (seconds / HOUR_S) for rent in rents)
         return SizeCell(

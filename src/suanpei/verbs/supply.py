@@ -11,7 +11,7 @@ from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.indicative import PriceTerms, quote_indicative, state_price
 from suanpei.market.offers_file import load_offers
-from suanpei.market.price_rows import build_price_rows, index_price_rows, is_in_region
+from suanpei.market.price_rows import is_in_region, load_prices
 from suanpei.messages import Message
 from suanpei.planner.enumerate import choose_counts
 from suanpei.planner.options import ClusterOption
@@ -88,7 +88,7 @@ def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Su
     if not accelerators:
         accelerators = tuple(load_accelerators(inputs.catalogue).values())
     stacks = {stack for recipe in inputs.recipes.values() for stack in recipe.stacks}
-    table = index_price_rows(build_price_rows(inputs.catalogue.table("offers"), inputs.catalogue.table("offers_cn")))
+    table = load_prices(inputs.catalogue)
     items: list[Supply] = []
     for accelerator in {item.name: item for item in accelerators}.values():
         if not request.gpu and (accelerator.stack not in stacks or not accelerator.is_plannable):
@@ -149,8 +149,9 @@ def _supply(
         option=ClusterOption(
             cluster=cluster,
             price_per_gpu_hour=None if unit is None else float(unit.median.amount),
-            month_billed=unit is not None and unit.term.is_month_billed,
             counts=counts,
+            billing_hours=1.0 if unit is None else unit.term.billing_hours,
+            minimum_hours=0.0 if unit is None else unit.term.minimum_hours,
             sold_by_node=unit is not None and unit.whole_nodes,
         ),
         price=price,

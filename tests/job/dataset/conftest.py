@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.job.dataset.small_tokenizer import build_tokenizer
 from tokenizers import Tokenizer
+
+from tests.job.dataset.small_tokenizer import build_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.job.dataset.small_tokenizer import build_tokenizer
 
 from suanpei.errors import InputError
 from suanpei.job.dataset import CountRequest, DatasetStats, count_dataset
+from tests.job.dataset.small_tokenizer import build_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -54,6 +54,7 @@ def test_megatron_model_is_complete_with_a_vocabulary() -> None:
     assert model.total_parameters == 2 * 129_024 * hidden + matrices + biases + norms + 4096 * hidden
     # state per accelerator with the distributed optimizer: N/32 · (6 + 12/8) bytes
     assert model.total_parameters / 32 * 7.5 / 1e9 == pytest.approx(16.5352, rel=0.005)
+    assert settings.grad_accum is not None
     assert 3 / settings.grad_accum == 0.0234375
 
 

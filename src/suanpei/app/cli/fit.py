@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from suanpei.app.cli import options
 from suanpei.app.cli.frame import CommandLine, Output
 from suanpei.messages import Message
 
@@ -27,7 +28,7 @@ def fit(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the calibration; default: nowhere.")
     ] = None,
-    catalog: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of your own catalogue.")] = None,
+    catalog: options.Catalog = None,
 ) -> None:
     """Fit, write where asked to, and print."""
     from suanpei.report.text.validate import render_fit

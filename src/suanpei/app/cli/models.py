@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from suanpei.app.cli import options
 from suanpei.app.cli.frame import CommandLine, Output
 
 
@@ -21,9 +21,7 @@ def models(
         str | None,
         typer.Argument(help="A bundled name, a config.json, its folder, a .safetensors file, or a size such as 7B."),
     ] = None,
-    catalog: Annotated[
-        Path | None, typer.Option("--catalog", help="Folder with your own tables over the bundled ones.")
-    ] = None,
+    catalog: options.Catalog = None,
 ) -> None:
     """Describe one model, or list all."""
     from suanpei.report.text.models import render_models

@@ -10,6 +10,7 @@ import typer
 
 from suanpei.app.cli import options
 from suanpei.app.cli.frame import CommandLine, Output
+from suanpei.report.locale import home_currency
 
 
 def register(line: CommandLine) -> None:
@@ -95,7 +96,7 @@ def plan(
             offload=offload,
         ),
         as_of=datetime.now(tz=UTC).date(),
-        currency=currency or ("CNY" if out.lang == "zh" else "USD"),
+        currency=currency or home_currency(out.lang),
         deadline=deadline,
         budget=budget,
         gpu=tuple(gpu or ()),

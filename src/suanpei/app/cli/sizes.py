@@ -9,6 +9,7 @@ import typer
 
 from suanpei.app.cli import options
 from suanpei.app.cli.frame import CommandLine, Output
+from suanpei.report.locale import home_currency
 
 
 def register(line: CommandLine) -> None:
@@ -37,7 +38,7 @@ def sizes(
 
     request = SizesRequest(
         as_of=datetime.now(tz=UTC).date(),
-        currency=currency or ("CNY" if out.lang == "zh" else "USD"),
+        currency=currency or home_currency(out.lang),
         sizes=tuple(sizes or ()),
         method=tuple(method or ()),
         gpu=tuple(gpu or ()),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from suanpei.app.cli import options
 from suanpei.app.cli.frame import CommandLine, Output
 from suanpei.messages import Message
 
@@ -21,7 +22,7 @@ def validate(
     files: Annotated[
         list[Path], typer.Argument(metavar="CASES.csv…", help="Measurement files, known by their headers.")
     ],
-    catalog: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of your own catalogue.")] = None,
+    catalog: options.Catalog = None,
 ) -> None:
     """Validate and print."""
     from suanpei.report.text.validate import render_validate

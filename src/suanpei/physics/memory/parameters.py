@@ -243,6 +243,8 @@ def _hold(operators: ModelOperators, layers: Sequence[Sequence[float]], *, ends_
         expert=columns[:, 2],
         first=operators.embedding_parameters * ends_scale,
         last=operators.head_parameters * ends_scale,
-        copied=(operators.vocab * operators.embedding_width * ends_scale) if operators.tied and operators.has_head else 0.0,
+        copied=(operators.vocab * operators.embedding_width * ends_scale)
+        if operators.tied and operators.has_head
+        else 0.0,
         final=operators.final_parameters * ends_scale,
     )

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suanpei.job.operators import ModelOperators
+    from suanpei.physics.estimate import Stage
 
     FloatArray = NDArray[np.float64]
 
-STAGES = ("first", "middle", "last")
+STAGES: tuple[Stage, ...] = ("first", "middle", "last")
 """Stage classes, in the order of every leading stage axis."""
 
 

@@ -86,6 +86,11 @@ def resolve_language(option: str | None) -> Language:
     return locale_language()
 
 
+def home_currency(lang: Language) -> str:
+    """Give the currency that a reader of a language pays in, unless they name one. [ISO 4217]"""
+    return "CNY" if lang == "zh" else "USD"
+
+
 def locale_language() -> Language:
     """Find the language of the locale; English where it says nothing that is known.
 

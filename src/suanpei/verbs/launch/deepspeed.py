@@ -44,6 +44,8 @@ _OPTIMIZERS = {
     "muon": "muon",
     "adafactor": "adafactor",
 }
+_DEFAULT_BUCKET_ELEMENTS = 500_000_000
+"""Default of ``reduce_bucket_size``."""
 _SIZE_CHANGING = (
     "zero_hpz_partition_size",
     "mics_shard_size",
@@ -160,21 +162,25 @@ def _read_zero(zero: dict[str, Any], file: str, collector: Collector) -> None:
     if offload:
         collector.put("offload", frozenset(offload), f"{file}: zero_optimization.offload_*")
     bucket = _integer(zero, "reduce_bucket_size", "zero_optimization.reduce_bucket_size", file)
-    if bucket is not None:
-        collector.put("reduce_bucket_elements", bucket, f"{file}: zero_optimization.reduce_bucket_size")
+    if bucket not in (None, _DEFAULT_BUCKET_ELEMENTS):
+        _warn_of_size("reduce_bucket_size", file, collector)
     elif zero.get("reduce_bucket_size") == "auto":
         collector.notes.append(
             Message("{file}: reduce_bucket_size is auto: the Trainer sets the square of the hidden size", file=file)
         )
     for key in _SIZE_CHANGING:
         if zero.get(key) not in (None, False, 0, 1, -1):
-            collector.warnings.append(
-                Message(
-                    "{file}: {flag} changes sizes and is not modelled; the result is as if it were absent",
-                    file=file,
-                    flag=f"zero_optimization.{key}",
-                )
-            )
+            _warn_of_size(key, file, collector)
+
+
+def _warn_of_size(key: str, file: str, collector: Collector) -> None:
+    collector.warnings.append(
+        Message(
+            "{file}: {flag} changes sizes and is not modelled; the result is as if it were absent",
+            file=file,
+            flag=f"zero_optimization.{key}",
+        )
+    )
 
 
 def _read_precision(parsed: dict[str, Any], file: str, collector: Collector) -> None:

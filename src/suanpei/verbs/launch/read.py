@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
+from suanpei.machine.table import decode_text
 from suanpei.messages import Message
 from suanpei.physics.strategy import Sharding
 from suanpei.verbs.launch import megatron, torchtitan, trainer
@@ -206,9 +207,4 @@ def read_text(path: Path) -> str:
         ) from error
     if len(content) > _LARGEST_BYTES or b"\x00" in content:
         raise InputError(Message("{file} is no text of a launch script or configuration", file=path.name))
-    for encoding in ("utf-8-sig", "gb18030"):
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise InputError(Message("{file}: neither UTF-8 nor GBK; save it as UTF-8", file=path.name))
+    return decode_text(content, path.name)

@@ -60,8 +60,6 @@ class LaunchSettings:
     flash_attention: bool | None = None
     capacity_factor: float | None = None
     optimizer_in_backward: bool | None = None
-    reduce_bucket_elements: int | None = None
-    """DeepSpeed's ``reduce_bucket_size``. [elements]"""
     layers_per_virtual_stage: int | None = None
     model: str | None = None
     """The model's name or path as the files write it."""

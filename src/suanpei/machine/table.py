@@ -1,0 +1,215 @@
+"""Tables as text: rows that know their place, read from CSV files of the catalogue and of users.
+
+Cells stay text until a reader names the type it wants, so that a malformed cell is reported with its file, line and
+column.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+from suanpei.provenance import Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from suanpei.provenance import Confidence
+
+ENCODINGS = ("utf-8-sig", "gb18030")
+"""Tried in this order: UTF-8 with or without a mark, then what Chinese Windows writes."""
+DELIMITERS = (",", "\t", ";")
+UNDATED = ("", "undated")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Row:
+    """One row of a table, with the place it was read from."""
+
+    file: str
+    line: int
+    cells: Mapping[str, str]
+
+    def text(self, column: str) -> str:
+        """Give a cell as written, without surrounding space; a blank or absent one is the empty string."""
+        return self.cells.get(column, "")
+
+    def required(self, column: str) -> str:
+        """Give a cell that must not be blank.
+
+        Raises:
+            InputError: The cell is blank or its column absent.
+        """
+        if text := self.text(column):
+            return text
+        raise InputError(
+            Message("{file}, line {line}: column {column} is blank and must be given", **self._place(column))
+        )
+
+    def number(self, column: str) -> float | None:
+        """Give a cell as a finite number of at least zero; None where it is blank.
+
+        Raises:
+            InputError: The cell is no such number.
+        """
+        text = self.text(column)
+        if not text:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and value >= 0:
+            return value
+        raise InputError(
+            Message(
+                "{file}, line {line}: column {column} must be a number of at least 0, got {given}",
+                **self._place(column),
+                given=text,
+            )
+        )
+
+    def one_of(self, column: str, allowed: tuple[str, ...]) -> str:
+        """Give a cell that must be one of `allowed` or blank.
+
+        Raises:
+            InputError: It is neither.
+        """
+        text = self.text(column)
+        if text and text not in allowed:
+            raise InputError(
+                Message(
+                    "{file}, line {line}: column {column} takes {allowed}, got {given}",
+                    **self._place(column),
+                    allowed=", ".join(allowed),
+                    given=text,
+                )
+            )
+        return text
+
+    def provenance(self, as_of: str | None, date_column: str = "") -> Provenance:
+        """Give the origin of the row; `as_of` is the date of its table, used where the row has none."""
+        confidence = self.one_of("confidence", ("high", "medium", "low", "unstated"))
+        date = self.text(date_column) if date_column else ""
+        known = cast("Confidence", confidence) if confidence in ("high", "medium", "low") else None
+        return Provenance(
+            source=self.text("source"),
+            as_of=as_of if date in UNDATED else date,
+            as_of_is_table=date in UNDATED,
+            confidence=known,
+            note=self.text("note"),
+        )
+
+    def _place(self, column: str) -> dict[str, Any]:
+        return {"file": self.file, "line": self.line, "column": column}
+
+
+def decode_text(data: bytes, file: str) -> str:
+    """Decode a user's text file: UTF-8, with a byte-order mark or without, else GBK.
+
+    Raises:
+        InputError: It is neither.
+    """
+    for encoding in ENCODINGS:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise InputError(Message("{file}: neither UTF-8 nor GBK text; save it as UTF-8", file=file))
+
+
+def read_text(path: Path) -> str:
+    """Read a user's text file.
+
+    Raises:
+        InputError: It cannot be read, or is neither UTF-8 nor GBK.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(Message("{file} cannot be read: {why}", file=str(path), why=str(error.strerror))) from error
+    return decode_text(data, str(path))
+
+
+def read_rows(
+    text: str,
+    file: str,
+    *,
+    known: Sequence[str] = (),
+    required: Sequence[str] = (),
+    aliases: Mapping[str, str] = MappingProxyType({}),
+) -> list[Row]:
+    """Split a CSV file into rows; commas, semicolons or tabs, whichever its header has most of.
+
+    Args:
+        text: The whole file. [-]
+        file: Its name, for messages. [-]
+        known: Columns that the header may have; none allows any. [-]
+        required: Columns that it must have. [-]
+        aliases: Other spellings of columns. [-]
+
+    Returns:
+        The rows, lines without a cell left out.
+
+    Raises:
+        InputError: A column is unknown, repeated or missing, a row of wrong length, or a quote never closed.
+    """
+    first = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text), delimiter=max(DELIMITERS, key=first.count), strict=True)
+    rows: list[Row] = []
+    header: list[str] = []
+    try:
+        for cells in reader:
+            stripped = [cell.strip() for cell in cells]
+            if not any(stripped):
+                continue
+            if not header:
+                header = [aliases.get(cell.casefold(), cell.casefold()) for cell in stripped]
+                _check_header(header, file, known, required)
+                continue
+            if len(stripped) != len(header):
+                raise InputError(
+                    Message(
+                        "{file}, line {line}: {given} cells where the header has {expected}",
+                        file=file,
+                        line=reader.line_num,
+                        given=len(stripped),
+                        expected=len(header),
+                    )
+                )
+            rows.append(Row(file=file, line=reader.line_num, cells=dict(zip(header, stripped, strict=True))))
+    except csv.Error as error:
+        raise InputError(
+            Message("{file}, line {line}: not valid CSV: {why}", file=file, line=reader.line_num, why=str(error))
+        ) from error
+    return rows
+
+
+def _check_header(header: Sequence[str], file: str, known: Sequence[str], required: Sequence[str]) -> None:
+    for column in header:
+        if (known and column not in known) or header.count(column) > 1:
+            raise InputError(
+                Message(
+                    "{file}: the header has an unknown or repeated column {column}; it takes {known}",
+                    file=file,
+                    column=column or "''",
+                    known=", ".join(known or header),
+                )
+            )
+    for column in required:
+        if column not in header:
+            raise InputError(
+                Message(
+                    "{file}: the column {column} is missing; the file needs {required}",
+                    file=file,
+                    column=column,
+                    required=", ".join(required),
+                )
+            )
