@@ -1,4 +1,4 @@
-"""Accelerators, and the names that people write for them."""
+"""Accelerators, as they can be rented."""
 
 from __future__ import annotations
 
@@ -46,8 +46,6 @@ class Accelerator:
     provenance: Provenance
     compute_units: int | None = None
     """Streaming multiprocessors or compute units, over which a product's tiles are spread; None is unknown. [-]"""
-    attention_kernels: str = ""
-    """What training really runs: ``flash-2 flash-3 flash-4 memory-efficient fused unfused``."""
     devices: int = 1
     """Devices that software sees in one package; memory and rates here are the package's. [-]"""
     sustained_fraction: float = 1.0

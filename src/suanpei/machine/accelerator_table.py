@@ -105,7 +105,6 @@ def _accelerator(catalogue: Catalogue, row: Row) -> Accelerator:
         accumulation_note=row.text("accumulation_note"),
         provenance=row.provenance(catalogue.as_of("accelerators")),
         compute_units=product.get("compute_units"),
-        attention_kernels=architecture["attention"],
         devices=product.get("devices", 1),
         sustained_fraction=product.get("sustained_fraction", 1.0),
         bridge=own if is_bridge else None,

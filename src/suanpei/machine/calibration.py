@@ -24,6 +24,8 @@ DEFAULT = "default"
 """The entry that stands for what nothing measured."""
 KINDS = ("generations", "recipes", "fabrics")
 DIGEST_LENGTH = 8
+COEFFICIENT_DIGITS = 4
+"""Significant digits of a coefficient in the file; none is known to more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +116,8 @@ def read_calibration(data: Mapping[str, Any]) -> Calibration:
 def render_calibration(calibration: Calibration) -> str:
     """Write a calibration as TOML, the same text for the same content.
 
-    Entries are sorted; a coefficient that equals the one of ``default`` is left to it.
+    Entries are sorted; a coefficient that equals the one of ``default`` is left to it. Coefficients are rounded to
+    `COEFFICIENT_DIGITS`.
     """
     head = [
         f"calibration_id = {_text(calibration.calibration_id)}",
@@ -205,11 +208,17 @@ def _render_kind(kind: str, entries: Mapping[str, Mapping[str, Coefficient]]) ->
 
 
 def _render_coefficient(coefficient: Coefficient) -> str:
-    error = f"standard_error = {coefficient.standard_error!r}, " if coefficient.standard_error is not None else ""
+    error = "" if coefficient.standard_error is None else f"standard_error = {_short(coefficient.standard_error)}, "
+    value, prior = _short(coefficient.value), _short(coefficient.prior)
     return (
-        f"{{ value = {coefficient.value!r}, {error}prior = {coefficient.prior!r}, unit = {_text(coefficient.unit)}, "
+        f"{{ value = {value}, {error}prior = {prior}, unit = {_text(coefficient.unit)}, "
         f"source = {_text(coefficient.source)} }}"
     )
+
+
+def _short(value: float) -> str:
+    """Write a coefficient with the digits that mean something."""
+    return repr(float(f"{value:.{COEFFICIENT_DIGITS}g}"))
 
 
 def _numbers(values: Iterable[float]) -> str:
@@ -223,4 +232,5 @@ def _key(name: str) -> str:
 
 
 def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    # TOML's basic strings are JSON's, but for DEL
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
