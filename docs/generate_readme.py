@@ -1,9 +1,9 @@
 """Fills the outputs shown in README.md and README.zh.md by running the commands that stand above them.
 
 An output is a fenced block behind a marker: the command, then the first words of the paragraphs to show; ``…`` stands
-for what was left out, ``Plans/8`` shows the first eight lines of that paragraph::
+for what was left out, ``Plans/8`` shows the first eight lines of that paragraph, ``Step time?`` may be absent::
 
-    <!-- output of: plan llama-3-8b --tokens 20B | Rent | Plans/8 -->
+    <!-- output of: plan llama-3-8b --tokens 20B | Rent | Plans/8 | Step time? -->
 
 The table behind ``<!-- held-out errors -->`` summarises the residuals of the bundled calibration.
 Prices age with the clock, so the files are written when asked for (``make docs``) and not compared.
@@ -29,13 +29,29 @@ COLUMNS = "110"
 
 _BLOCK = re.compile(r"(<!-- output of: (?P<command>.*?) \| (?P<parts>.*?) -->\n```text\n).*?(```\n)", re.DOTALL)
 _ERRORS = re.compile(r"(<!-- held-out errors -->\n).*?\n(?=\n)", re.DOTALL)
-_WORDS = {
-    "en": ("figure", "measurements", "half of the errors below", "90 % below", "step time, class", "peak memory,"),
-    "zh": ("指标", "实测数", "半数误差低于", "90% 的误差低于", "单步时间，类别", "显存峰值，"),
+_HEADINGS = {
+    "en": ("figure", "measurements", "half of the errors below", "90 % below"),
+    "zh": ("指标", "实测数", "半数误差低于", "90% 的误差低于"),
 }
-_COUNTERS = {
-    "en": {"allocated": "allocated", "reserved": "reserved", "device": "device"},
-    "zh": {"allocated": "已分配", "reserved": "已保留", "device": "设备占用"},
+_FIGURES = {
+    "en": {
+        "A": "step time, class A",
+        "B": "step time, class B",
+        "C": "step time, class C",
+        "allocated": "memory, allocated",
+        "allocated_adapters": "memory, allocated, LoRA and QLoRA",
+        "reserved": "memory, reserved",
+        "device": "memory, device",
+    },
+    "zh": {
+        "A": "单步时间，A 类",
+        "B": "单步时间，B 类",
+        "C": "单步时间，C 类",
+        "allocated": "显存，已分配",
+        "allocated_adapters": "显存，已分配，LoRA 与 QLoRA",
+        "reserved": "显存，已保留",
+        "device": "显存，设备占用",
+    },
 }
 
 
@@ -60,18 +76,12 @@ def tabulate_errors(lang: str) -> str:
     Args:
         lang: Language of the words.
     """
-    *headings, step, memory = _WORDS[lang]
     calibration = load_calibration(load_catalogue())
-    rows = ["| " + " | ".join(headings) + " |", "|---|---:|---:|---:|"]
-    named = [(f"{step} {name}", residuals) for name, residuals in calibration.step_residuals.items()]
-    gap = "" if memory.endswith("，") else " "
-    named += [
-        (f"{memory}{gap}{_COUNTERS[lang][name]}", residuals) for name, residuals in calibration.memory_residuals.items()
-    ]
-    for name, residuals in named:
+    rows = ["| " + " | ".join(_HEADINGS[lang]) + " |", "|---|---:|---:|---:|"]
+    for name, residuals in {**calibration.step_residuals, **calibration.memory_residuals}.items():
         errors = np.abs(np.expm1(residuals))
         half, most = np.quantile(errors, (0.5, 0.9))
-        rows.append(f"| {name} | {errors.size} | {half:.0%} | {most:.0%} |")
+        rows.append(f"| {_FIGURES[lang][name]} | {errors.size} | {half:.0%} | {most:.0%} |")
     return "\n".join(rows)
 
 
@@ -95,14 +105,16 @@ def pick(output: str, parts: list[str]) -> str:
 
     Args:
         output: Paragraphs separated by blank lines.
-        parts: First words of each, maybe with a number of lines behind a slash.
+        parts: First words of each, maybe with a number of lines behind a slash, or a question mark.
     """
     paragraphs = [[line.rstrip() for line in paragraph.splitlines()] for paragraph in output.strip().split("\n\n")]
     shown: list[str] = []
     before = -1
     for part in parts:
-        words, _, lines = part.partition("/")
+        words, _, lines = part.rstrip("?").partition("/")
         position = next((number for number, text in enumerate(paragraphs) if text[0].startswith(words)), None)
+        if position is None and part.endswith("?"):
+            continue
         if position is None:
             message = f"no paragraph of the output begins with {words!r}"
             raise SystemExit(message)

@@ -27,7 +27,7 @@ from suanpei.physics.rates import resolve_rates
 from suanpei.physics.rule_of_thumb import apply_rule
 from suanpei.physics.run import RunAssumptions, estimate_runs
 from suanpei.physics.strategy import Recompute
-from suanpei.physics.uncertainty import classify_step, spread_step_time
+from suanpei.physics.uncertainty import classify_step, spread_need, spread_step_time
 from suanpei.physics.workload import build_workload
 from suanpei.units import DAY_S, GIB_BYTES
 from suanpei.verbs.inputs import load_inputs
@@ -170,6 +170,8 @@ def from_functions() -> dict[str, float]:
     )
     peak = combine_peak(terms, overheads)
     kept_knobs = {name: knobs[name] for name in ("tp", "sp", "cp", "micro_batch")}
+    spread = spread_step_time(calibration, classify_step(job, cluster), cluster.accelerator.generation)
+    need = spread_need(calibration, job)
     run = estimate_runs(
         step.seconds,
         estimate.tokens_per_step,
@@ -177,7 +179,7 @@ def from_functions() -> dict[str, float]:
         tokens=20e9,
         gpus_per_node=cluster.gpus_per_node,
         checkpoint_bytes=estimate_checkpoint_bytes(work, recipe),
-        spread=spread_step_time(calibration, classify_step(job, cluster), cluster.accelerator.generation),
+        spread=spread,
         assumptions=RunAssumptions(),
     )
     explained = run.row(0)
@@ -233,7 +235,7 @@ def from_functions() -> dict[str, float]:
         "overlap": habit["gather_overlap"].value,
         "overhead": rates.step_overhead_s,
         "kernels": recipe.kernels_per_layer,
-        "unfused": habit["pass_traffic"].value,
+        "pass_traffic": habit["pass_traffic"].value,
         "weight_bytes": recipe.weight_bytes,
         "gather_bytes": recipe.gather_bytes,
         "gradient_bytes": recipe.gradient_bytes,
@@ -267,13 +269,16 @@ def from_functions() -> dict[str, float]:
         "again": once(layer["recompute"]),
         "backward": once(layer["backward"]),
         "gather": once(data["gather_0"]),
-        "reduce": once(data["reduce_0"]),
+        "back": once(data["return_0"]),
         "gather_ends": once(data["gather_ends"]),
-        "reduce_ends": once(data["reduce_ends"]),
+        "back_ends": once(data["return_ends"]),
         "embedding": once(ends["embedding"]),
         "optimizer": step.parts["step_optimizer"],
         **{key: value for key, value in step.parts.items() if key in LINES},
         "step": step.seconds,
+        "low": spread.factor(0.05),
+        "median": spread.factor(0.5),
+        "high": spread.factor(0.95),
         "step_low": step.low_seconds,
         "step_high": step.high_seconds,
         "core_flops": work.forward_attention_flops_per_token(full=False),
@@ -287,6 +292,8 @@ def from_functions() -> dict[str, float]:
         "kept_per_token": memory.parts["kept_activations"] / per_token,
         "allocated": memory.allocated_bytes,
         "device": memory.device_bytes,
+        "need_low": need.factor(0.05),
+        "need_high": need.factor(0.95),
         "device_low": memory.low_bytes,
         "device_high": memory.high_bytes,
         "full_per_token": once(estimate_layer_kept_bytes(job, work.operators, recipe, recompute=nothing, **kept_knobs))
@@ -325,6 +332,8 @@ ONLY_STEPS_ON_THE_WAY = {
     "exposed",
     "head",
     "loss",
+    "reduce",
+    "reduce_ends",
     "product_flops",
     "head_flops",
     "stretch",
