@@ -6,7 +6,7 @@ A bill is never a float. A conversion always names the rate that it used, with i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SYMBOLS: dict[str, str] = {"CNY": "¥", "USD": "US$", "EUR": "€", "HKD": "HK$"}
 """What stands before an amount; any other currency is written by its code."""
 
+_LEAST_RATE = Decimal("1e-6")
+"""No two currencies are further apart than a million to one."""
 _SMALL_AMOUNT = Decimal(1000)
 """Below this an amount is shown to the hundredth, from here on to the whole unit."""
 
@@ -131,13 +133,16 @@ class ExchangeRates:
 
         Returns:
             The rates in the order of the rows.
+
+        Raises:
+            InputError: A rate is no number above zero.
         """
         return cls(
             rates=tuple(
                 ExchangeRate(
                     base=row["from"],
                     quote=row["to"],
-                    rate=Decimal(row["rate"]),
+                    rate=_read_rate(row),
                     provenance=Provenance(
                         source=row["source"],
                         as_of=row["as_of"] or None,
@@ -206,6 +211,23 @@ class ExchangeRates:
             else:
                 amount, currency = amount / rate.rate, rate.base
         return Money(amount=amount, currency=currency)
+
+
+def _read_rate(row: Mapping[str, str]) -> Decimal:
+    try:
+        rate = Decimal(row["rate"])
+    except InvalidOperation:
+        rate = Decimal("NaN")
+    if rate.is_finite() and _LEAST_RATE <= rate <= 1 / _LEAST_RATE:
+        return rate
+    raise InputError(
+        Message(
+            "exchange rates: one {base} in {quote} must be a number above zero, such as 7.2, got {given}",
+            base=row["from"],
+            quote=row["to"],
+            given=row["rate"],
+        )
+    )
 
 
 def _exact(number: Decimal | float) -> Decimal:

@@ -120,7 +120,7 @@ def test_sizes_models_and_tables_of_the_user(tmp_path: Path) -> None:
         (lambda: suanpei.plan("7B", tokens="2B", wombat=1), "there is no option wombat"),
         (lambda: suanpei.plan("7B", tokens="2B", deadline="20"), "deadline"),
         (lambda: suanpei.estimate("7B", gpu="A1OO", gpus=8), "A1OO is unknown"),
-        (lambda: suanpei.sizes("7B", method="dpo"), "got dpo"),
+        (lambda: suanpei.sizes("7B", method="dpo"), "got 'dpo'"),
     ],
 )
 def test_wrong_options_are_named(call: object, words: str) -> None:

@@ -110,7 +110,8 @@ def test_held_out_figures_are_predicted_by_what_did_not_see_them(result: FitResu
     for predictions in (result.grouped, result.source_left_out):
         assert len(predictions) == len(SHAPES)
         assert max(abs(prediction.error) for prediction in predictions) < 0.06
-    assert len(result.calibration.step_residuals["A"]) == len(SHAPES)
+    held_out = {prediction.log_residual for prediction in result.source_left_out}
+    assert set(result.calibration.step_residuals["A"]) <= held_out
 
 
 def test_two_fits_are_the_same_to_the_byte(
@@ -127,7 +128,9 @@ def test_a_fitted_calibration_survives_its_file(result: FitResult) -> None:
     import tomllib
 
     read = read_calibration(tomllib.loads(render_calibration(result.calibration)))
-    assert read.generations["ampere"]["matrix_fraction"] == result.calibration.generations["ampere"]["matrix_fraction"]
+    fitted = result.calibration.generations["ampere"]["matrix_fraction"].value
+    # four significant digits are kept
+    assert read.generations["ampere"]["matrix_fraction"].value == pytest.approx(fitted, rel=5e-4)
     assert read.calibration_id == result.calibration.calibration_id
 
 

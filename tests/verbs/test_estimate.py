@@ -81,8 +81,8 @@ def test_advice_for_what_does_not_fit_needs_less_memory() -> None:
         (replace(ASKED, job=JobRequest(model="llama-3-8b", lora_rank=8)), "lora-rank only mean"),
         (replace(ASKED, strategy=StrategyRequest(tp=3)), "tp · pp · cp = 3 does not divide 8"),
         (replace(ASKED, strategy=StrategyRequest(tp=-1)), "tp must be at least 1"),
-        (replace(ASKED, strategy=StrategyRequest(recipe="nemo")), "recipe must be one of"),
-        (replace(ASKED, strategy=StrategyRequest(sharding="zero4")), "sharding must be one of"),
+        (replace(ASKED, strategy=StrategyRequest(recipe="nemo")), "recipe takes one of"),
+        (replace(ASKED, strategy=StrategyRequest(sharding="zero4")), "sharding takes one of"),
     ],
 )
 def test_bad_input_names_the_field(request_: EstimateRequest, line: str) -> None:

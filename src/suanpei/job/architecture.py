@@ -148,7 +148,6 @@ class Architecture:
     """Whether an output layer over the vocabulary exists (False: an encoder without one)."""
     extra_parameters: int = 0
     """Final norm, embedding norms, type embeddings, projections in and out of the embedding width."""
-    final_norm: bool = True
     embedding_width: int | None = None
     """Width of the embedding where it differs from `hidden` (its projections are in `extra_parameters`)."""
     quantization: Quantization | None = None
@@ -170,11 +169,6 @@ class Architecture:
     def kinds(self) -> tuple[Block, ...]:
         """The distinct blocks, in order of first appearance."""
         return tuple(dict.fromkeys(self.layers))
-
-    @cached_property
-    def attention_parameters(self) -> tuple[int, ...]:
-        """Parameters of the attention of each kind, in order of `kinds`."""
-        return tuple(count_attention_parameters(kind.attention, self.hidden) for kind in self.kinds)
 
     @cached_property
     def total_parameters(self) -> int:

@@ -22,12 +22,22 @@ Precision = Literal["bf16", "fp16", "fp32", "bf16-pure", "fp16-pure", "fp8", "mx
 PRECISIONS: tuple[Precision, ...] = ("bf16", "fp16", "fp32", "bf16-pure", "fp16-pure", "fp8", "mxfp8", "nvfp4")
 """``bf16`` and ``fp16`` are mixed (fp32 states); ``-pure`` keeps weights, gradients and states in 16 bits."""
 
+TUNING_SEQ_LEN = 4_096
+"""Sequence of a tuning job that states none. A choice, stated with every result. [tokens]"""
+TUNING_BATCH_SEQS = 128
+"""Global batch of a tuning job that states none. A choice, stated with every result. [-]"""
+
 BaseStorage = Literal["nf4", "nf4-dq", "gptq-int4", "int8"]
 """How QLoRA stores the frozen base."""
 
 LossKernel = Literal["plain", "in-place", "fused"]
+LOSS_KERNELS: tuple[LossKernel, ...] = ("plain", "in-place", "fused")
 """``plain`` keeps fp32 logits and their gradient apart; ``in-place`` writes the gradient over the logits;
 ``fused`` (chunked, linear and loss together) never holds them whole."""
+
+Offloaded = Literal["optimizer", "parameters", "activations"]
+OFFLOADED: tuple[Offloaded, ...] = ("optimizer", "parameters", "activations")
+"""What host memory can hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +71,7 @@ class Job:
     flash_attention: bool = True
     """False keeps the square of the sequence in memory (unfused attention)."""
     loss: LossKernel = "plain"
-    offload: frozenset[Literal["optimizer", "parameters", "activations"]] = frozenset()
+    offload: frozenset[Offloaded] = frozenset()
     """What is kept in host memory."""
     capacity_factor: float | None = None
     """MoE: tokens an expert takes at most, over its fair share; None is dropless."""

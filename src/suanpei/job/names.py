@@ -90,11 +90,13 @@ def find_name(
                 candidates=", ".join(begins[:MOST_CANDIDATES]) + (", …" if len(begins) > MOST_CANDIDATES else ""),
             )
         )
+    named = {"kind": Message("model") if kind == "model" else Message("vision model"), "given": repr(text)}
     raise InputError(
         Message(
             "{kind} {given} is not in the catalogue (nearest: {nearest}); give a config.json, or a size such as 7B",
-            kind=Message("model") if kind == "model" else Message("vision model"),
-            given=repr(text),
-            nearest=", ".join(near) or "-",
+            nearest=", ".join(near),
+            **named,
         )
+        if near
+        else Message("{kind} {given} is not in the catalogue; give a config.json, or a size such as 7B", **named)
     )

@@ -228,15 +228,9 @@ def _mlp_tensors(
     return passes, kept
 
 
-def build_block_operators(block: Block, hidden: int) -> BlockOperators:
-    """List the work of one layer.
-
-    Kept tensors follow Korthikanti et al., arXiv 2205.05198, section 4.1 (34 s b h for the GPT layer of that paper,
-    dropout masks apart), extended to gated, grouped-query, latent and expert layers: each product keeps its input,
-    each activation its input, flash attention its operands and one statistic per head and row.
-    """
+def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass], list[KeptTensor]]:
+    """Give the passes around a layer's attention and its norms, and what they keep."""
     attention = block.attention
-    products = list(_attention_products(attention, hidden))
     heads_width = attention.heads * (attention.head_dim + attention.value_dim)
     key_width = attention.kv_heads * (attention.head_dim + attention.value_dim)
     if attention.is_latent:
@@ -270,6 +264,39 @@ def build_block_operators(block: Block, hidden: int) -> BlockOperators:
                 cheap=True,
             )
         )
+    return passes, kept
+
+
+def _expert_tensors(experts: Experts, hidden: int) -> tuple[list[ElementwisePass], list[KeptTensor]]:
+    """Give the passes of routed and shared experts with their dispatch, and what they keep."""
+    routed, kept_routed = _mlp_tensors(experts.ffn, "expert", "expert", experts.active, gated=experts.gated)
+    dispatch = ElementwisePass(
+        name="dispatch", elements=4.0 * hidden * experts.active, backward_ratio=1.0, spread="expert"
+    )
+    passes = [*routed, dispatch]
+    kept = [
+        *kept_routed,
+        KeptTensor(name="dispatched", elements=hidden * experts.active, spread="expert", kind="linear_input"),
+        KeptTensor(name="expert_output", elements=hidden * experts.active, spread="expert", kind="activation"),
+        KeptTensor(name="routing", elements=2.0 * experts.count, spread="sequence", kind="statistic"),
+    ]
+    if experts.shared_ffn:
+        shared, kept_shared = _mlp_tensors(experts.shared_ffn, "shared", "tensor", 1, gated=experts.gated)
+        passes += shared
+        kept += kept_shared
+    return passes, kept
+
+
+def build_block_operators(block: Block, hidden: int) -> BlockOperators:
+    """List the work of one layer.
+
+    Kept tensors follow Korthikanti et al., arXiv 2205.05198, section 4.1 (34 s b h for the GPT layer of that paper,
+    dropout masks apart), extended to gated, grouped-query, latent and expert layers: each product keeps its input,
+    each activation its input, flash attention its operands and one statistic per head and row.
+    """
+    attention = block.attention
+    products = list(_attention_products(attention, hidden))
+    passes, kept = _attention_tensors(block, hidden)
     if block.mlp is not None:
         products += _mlp_products(block.mlp.ffn, hidden, "mlp", gated=block.mlp.gated)
         more_passes, more_kept = _mlp_tensors(block.mlp.ffn, "mlp", "tensor", 1, gated=block.mlp.gated)
@@ -282,24 +309,11 @@ def build_block_operators(block: Block, hidden: int) -> BlockOperators:
         expert_parameters = experts.count * count_expert_parameters(experts, hidden)
         router_parameters = experts.count * hidden
         products += _expert_products(experts, hidden)
-        more_passes, more_kept = _mlp_tensors(experts.ffn, "expert", "expert", experts.active, gated=experts.gated)
-        passes += more_passes
-        passes.append(
-            ElementwisePass(
-                name="dispatch", elements=4.0 * hidden * experts.active, backward_ratio=1.0, spread="expert"
-            )
-        )
-        kept += more_kept
-        kept += [
-            KeptTensor(name="dispatched", elements=hidden * experts.active, spread="expert", kind="linear_input"),
-            KeptTensor(name="expert_output", elements=hidden * experts.active, spread="expert", kind="activation"),
-            KeptTensor(name="routing", elements=2.0 * experts.count, spread="sequence", kind="statistic"),
-        ]
         if experts.shared_ffn:
             products += _mlp_products(experts.shared_ffn, hidden, "shared", gated=experts.gated)
-            more_passes, more_kept = _mlp_tensors(experts.shared_ffn, "shared", "tensor", 1, gated=experts.gated)
-            passes += more_passes
-            kept += more_kept
+        expert_passes, expert_kept = _expert_tensors(experts, hidden)
+        passes += expert_passes
+        kept += expert_kept
     has_dense_mlp = block.mlp is not None or (block.experts is not None and block.experts.shared_ffn > 0)
     whole = block.norm_parameters + router_parameters + attention.extra_parameters
     whole += sum(product.parameters for product in products if product.cut == "none" and product.name != "router")

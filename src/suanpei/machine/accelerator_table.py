@@ -82,7 +82,7 @@ def _accelerator(catalogue: Catalogue, row: Row) -> Accelerator:
     is_bridge = own is not None and "bridge" in row.text("scaleup_link").casefold()
     pcie = pcie_link(catalogue, row)
     marketed_bytes = _positive(row, "memory_gb_marketed") * GIB_BYTES
-    usable_gib = row.number("memory_gib_usable")
+    usable_gib = _positive_or_blank(row, "memory_gib_usable")
     fallback = catalogue.generations["usable_fraction_when_unknown"]
     joined = own is not None and not is_bridge
     return Accelerator(
@@ -94,7 +94,7 @@ def _accelerator(catalogue: Catalogue, row: Row) -> Accelerator:
         form_factor=row.text("form_factor"),
         memory_bytes=usable_gib * GIB_BYTES if usable_gib else marketed_bytes * fallback,
         marketed_bytes=marketed_bytes,
-        memory_bytes_per_s=(row.number("memory_bandwidth_gb_per_s") or math.nan) * GB_BYTES,
+        memory_bytes_per_s=(_positive_or_blank(row, "memory_bandwidth_gb_per_s") or math.nan) * GB_BYTES,
         peak_flops_per_s=MappingProxyType(peaks),
         scale_up=own if own is not None and joined else pcie,
         scale_up_domain=domain if joined else 1,
@@ -133,7 +133,12 @@ def _architecture(catalogue: Catalogue, row: Row) -> Mapping[str, Any]:
 
 def _positive(row: Row, column: str) -> float:
     row.required(column)
-    if value := row.number(column):
+    return _positive_or_blank(row, column) or 0.0
+
+
+def _positive_or_blank(row: Row, column: str) -> float | None:
+    value = row.number(column)
+    if value is None or value > 0:
         return value
     raise InputError(
         Message("{file}, line {line}: column {column} must be above 0", file=row.file, line=row.line, column=column)

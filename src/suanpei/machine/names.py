@@ -65,6 +65,8 @@ def resolve_accelerator(catalogue: Catalogue, text: str) -> ResolvedAccelerator:
     Raises:
         InputError: The name fits several products (they are listed), or none (the nearest are).
     """
+    if not text.strip():
+        raise InputError(Message("the accelerator's name is empty; suanpei gpus lists all of them"))
     accelerators = load_accelerators(catalogue)
     asked = parse_name(text)
     named = [name for name, spellings in _spellings(catalogue).items() if _squash(text) in spellings]

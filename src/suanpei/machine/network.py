@@ -51,6 +51,10 @@ COUNT_AND_RATE = re.compile(
     r"(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>tbps|tbit/s|tb/s|t|gbps|gbit/s|gbit|gbe|gb/s|gb|ge|g)(?![a-z])"
     r"(?:\s*(?:x|\*|×)\s*(?P<after>\d{1,3})(?!\d))?",
 )
+SIGNED_OR_POWER = re.compile(r"(?:^|[\s,;(x*×])[-−]\d|\d\s*e[+-]?\d")
+"""No count or rate of ports is negative or a power of ten; read from the middle, either would mean something else."""
+MOST_GBIT = 100_000.0
+"""Above this a rate is a slip of the pen: a hundred times the fastest node of today. [Gbit/s]"""
 COUNT_AND_WORD = re.compile(r"(?P<count>\d{1,3})\s*(?:x|\*|×)\s*(?=[a-z])")
 
 
@@ -88,6 +92,8 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
         return _no_network(catalogue, text)
     if row := _named_row(catalogue, folded):
         return _row_network(catalogue, row, usual.ports if usual else 1)
+    if SIGNED_OR_POWER.search(folded):
+        raise _unreadable(catalogue, text)
     technology, word_gbit = _technology(catalogue, folded)
     found = COUNT_AND_RATE.search(folded)
     said: list[Message] = []
@@ -119,7 +125,7 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
                     given=text.strip(),
                 )
             )
-    if ports < 1 or gbit <= 0:
+    if ports < 1 or not 0 < gbit <= MOST_GBIT:
         raise _unreadable(catalogue, text)
     if technology is None:
         technology = "ethernet" if gbit <= SLOWEST_RDMA_GBIT else "roce"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ENCODINGS = ("utf-8-sig", "gb18030")
 """Tried in this order: UTF-8 with or without a mark, then what Chinese Windows writes."""
 DELIMITERS = (",", "\t", ";")
+MOST_NUMBER = 1e12
+"""Larger than any figure of a catalogue in the unit of its column."""
 UNDATED = ("", "undated")
 
 
@@ -54,7 +56,7 @@ class Row:
         )
 
     def number(self, column: str) -> float | None:
-        """Give a cell as a finite number of at least zero; None where it is blank.
+        """Give a cell as a number from zero to `MOST_NUMBER`; None where it is blank.
 
         Raises:
             InputError: The cell is no such number.
@@ -66,11 +68,11 @@ class Row:
             value = float(text)
         except ValueError:
             value = math.nan
-        if math.isfinite(value) and value >= 0:
+        if 0 <= value <= MOST_NUMBER:
             return value
         raise InputError(
             Message(
-                "{file}, line {line}: column {column} must be a number of at least 0, got {given}",
+                "{file}, line {line}: column {column} must be a number from 0 to 1e12, got {given}",
                 **self._place(column),
                 given=text,
             )

@@ -195,6 +195,7 @@ def tier_name(tier: Tier) -> Message:
 
 
 _UNITS_HOURS = {"hour": 1.0, "day": DAY_HOURS, "week": 7 * DAY_HOURS, "month": MONTH_HOURS, "year": YEAR_HOURS}
+_LONGEST_TERM_HOURS = 10 * YEAR_HOURS
 _UNIT_WORDS = (
     ("hour", r"hour|hourly|小时|按时|时租|按量|on.?demand|preemptible|per second|按秒|\bh\b"),
     ("year", r"year|annual|包年|年"),
@@ -225,7 +226,7 @@ def parse_term(term: str, pricing: str) -> Term | None:
         pricing: The column ``pricing``, read where `term` says nothing. [-]
 
     Returns:
-        The term; None where neither says.
+        The term; None where neither says, or a length is not above zero and at most ten years.
     """
     text = term.casefold().strip()
     first, _, rest = text.partition(",")
@@ -237,6 +238,8 @@ def parse_term(term: str, pricing: str) -> Term | None:
     number = re.search(r"\d+(?:\.\d+)?", first)
     count = float(number.group()) if number else 1.0
     hours = count * _UNITS_HOURS[unit]
+    if first.startswith(("-", "−")) or not 0 < hours <= _LONGEST_TERM_HOURS:
+        return None
     billing_hours = hours if unit in ("day", "week") else MONTH_HOURS
     usual_hours = YEAR_HOURS if "one-year signing" in rest else 0.0
     return Term(billing_hours=billing_hours, minimum_hours=hours, usual_hours=usual_hours)

@@ -7,6 +7,7 @@ price that is no positive number, an unknown tier or a date that is none stops t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 PriceTable = dict[str, tuple[PriceRow, ...]]
 """Price rows by accelerator name."""
 
+_MOST_PER_GPU_HOUR = Decimal(10**6)
+"""Above this a price is a slip of the pen in any currency. [currency/card-hour]"""
 _NO_LINKS = frozenset({"", "none", "无", "unknown", "-", "n/a"})
 _MAINLAND = frozenset({"cn", "china", "mainland", "mainland china", "prc", "中国", "大陆", "中国大陆", "国内"})
 _PLACES = {
@@ -78,11 +81,15 @@ class PriceCells:
         given = self.row.required(column)
         currency = parse_currency(self.row.required("currency"), self._place("currency"))
         try:
-            amount = Decimal(given)
+            amount = Decimal(unicodedata.normalize("NFKC", given))
         except InvalidOperation:
             raise self.bad(column=column, given=given, wanted=Message("a number")) from None
-        if not (amount.is_finite() and amount > 0):
-            raise self.bad(column=column, given=given, wanted=Message("a number above zero"))
+        if not (amount.is_finite() and 0 < amount <= _MOST_PER_GPU_HOUR):
+            raise self.bad(
+                column=column,
+                given=given,
+                wanted=Message("a number above zero and at most {most}", most=f"{_MOST_PER_GPU_HOUR:,}"),
+            )
         return Money(amount=amount, currency=currency)
 
     def count(self, column: str) -> int:

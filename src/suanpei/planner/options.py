@@ -55,9 +55,9 @@ class ClusterOption:
         return count_paid_hours(duration_s / HOUR_S, self.billing_hours, self.minimum_hours)
 
     def affordable_s(self, budget: float, rented_gpus: int) -> float:
-        """Give the longest run that a budget pays for; unlimited without a price. [s]"""
-        if self.price_per_gpu_hour is None or self.price_per_gpu_hour <= 0:
-            return inf
+        """Give the longest run that a budget surely pays for; without a price, none. [s]"""
+        if self.price_per_gpu_hour is None:
+            return 0.0
         paid_hours = budget / (self.price_per_gpu_hour * rented_gpus)
         return count_affordable_hours(paid_hours, self.billing_hours, self.minimum_hours) * HOUR_S
 

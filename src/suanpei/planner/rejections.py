@@ -30,6 +30,7 @@ class Reason(Enum):
     LIMIT = Message("cannot keep deadline and budget even at its best")
     UNSUPPORTED = Message("the accelerator or its software stack does not run the job")
     ILLEGAL = Message("no legal strategy on this number of accelerators")
+    UNPRICED = Message("no price is known, so nothing shows that the budget is kept")
     PROBABILITY = Message("keeps deadline and budget with less than the confidence asked for")
 
 

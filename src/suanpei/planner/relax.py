@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil
+from decimal import ROUND_DOWN, Decimal
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from suanpei.messages import Message
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from suanpei.planner.options import Choice, Constraints
     from suanpei.planner.rejections import Tallies
+
+CENTS_BELOW = 1000.0
+"""Amounts below this are written to the hundredth."""
 
 
 def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies: Tallies) -> Message:
@@ -35,7 +39,7 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
     if constraints.deadline_s is not None and durations[soonest] > constraints.deadline_s:
         return Message(
             "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
-            " {accelerator}, takes {days} d; a deadline of {relaxed} d would do, or more accelerators",
+            " {accelerator}, takes {days} d; a deadline of {relaxed} d would do",
             deadline=f"{constraints.deadline_s / DAY_S:.3g}",
             confidence=confidence,
             gpus=choices[soonest].gpus,
@@ -49,15 +53,17 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
         if (cost := choice.cost_of(durations[index])) is not None
         and (constraints.deadline_s is None or durations[index] <= constraints.deadline_s)
     }
-    if not costs or constraints.budget is None:
+    if constraints.budget is None:
         return Message("no plan satisfies the constraints; relax the confidence of {confidence}", confidence=confidence)
+    if not costs:
+        return _explain_unpriced(choices, durations, constraints, constraints.budget)
     cheapest = min(costs, key=costs.__getitem__)
     values = {
-        "budget": f"{constraints.budget:,.0f}",
+        "budget": _amount(constraints.budget),
         "confidence": confidence,
         "gpus": choices[cheapest].gpus,
         "accelerator": choices[cheapest].accelerator,
-        "cost": f"{costs[cheapest]:,.0f}",
+        "cost": _amount(costs[cheapest]),
         "relaxed": f"{ceil(costs[cheapest]):,}",
     }
     if constraints.deadline_s is None:
@@ -66,10 +72,43 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
             " {accelerator}, costs {cost}; a budget of {relaxed} would do",
             **values,
         )
+    later_s = [
+        duration_s
+        for choice, duration_s in zip(choices, durations, strict=True)
+        if (cost := choice.cost_of(duration_s)) is not None and cost <= constraints.budget
+    ]
+    if not later_s:
+        return Message(
+            "no plan keeps both deadline and budget of {budget} with probability {confidence}: the cheapest within the"
+            " deadline, {gpus} × {accelerator}, costs {cost}; a budget of {relaxed} would do",
+            **values,
+        )
     return Message(
         "no plan keeps both deadline and budget of {budget} with probability {confidence}: the cheapest within the"
-        " deadline, {gpus} × {accelerator}, costs {cost}; a budget of {relaxed} would do, or a later deadline",
+        " deadline, {gpus} × {accelerator}, costs {cost}; a budget of {relaxed} would do, or a deadline of {later} d",
+        later=_up(min(later_s) / DAY_S),
         **values,
+    )
+
+
+def _explain_unpriced(
+    choices: Sequence[Choice], durations_s: Sequence[float], constraints: Constraints, budget: float
+) -> Message:
+    """Say which price would have to be known, and the dearest that would keep the budget."""
+    limit_s = inf if constraints.deadline_s is None else constraints.deadline_s
+    affordable = {
+        index: budget / (choice.rented_gpus * choice.option.billed_hours(durations_s[index]))
+        for index, choice in enumerate(choices)
+        if choice.option.price_per_gpu_hour is None and durations_s[index] <= limit_s
+    }
+    dearest = max(affordable, key=affordable.__getitem__)
+    return Message(
+        "no price of {accelerator} is known, so nothing shows that the budget of {budget} is kept; give one with"
+        " --price: up to {most} per card-hour would do, on {gpus} cards",
+        accelerator=choices[dearest].accelerator,
+        budget=_amount(budget),
+        most=_down(affordable[dearest]),
+        gpus=choices[dearest].gpus,
     )
 
 
@@ -77,17 +116,23 @@ def _explain_memory(tallies: Tallies) -> Message:
     for reason in (Reason.AT_RISK, Reason.MEMORY, Reason.HOST_MEMORY):
         tally = tallies.reasons.get(reason)
         if tally is not None and tally.example is not None:
-            return Message(
-                "nothing fits: {reason}; the nearest, {example}. More accelerators, adapters instead of full tuning, or"
-                " a shorter sequence would need less",
-                reason=reason.value,
-                example=tally.example,
-            )
+            return Message("nothing fits: {reason}; the nearest, {example}", reason=reason.value, example=tally.example)
     for reason in (Reason.UNSUPPORTED, Reason.ILLEGAL):
         tally = tallies.reasons.get(reason)
         if tally is not None and tally.example is not None:
             return Message("nothing can be planned: {reason}: {example}", reason=reason.value, example=tally.example)
     return Message("nothing is on offer: no accelerator and number of them to plan with")
+
+
+def _amount(amount: float) -> str:
+    """Write an amount of money as bills do."""
+    return f"{amount:,.2f}" if amount < CENTS_BELOW else f"{amount:,.0f}"
+
+
+def _down(price: float) -> str:
+    """Round a price down to three figures, so that it still serves."""
+    rounded = Decimal(price).quantize(Decimal(1).scaleb(Decimal(price).adjusted() - 2), rounding=ROUND_DOWN)
+    return f"{rounded:f}"
 
 
 def _up(days: float) -> str:

@@ -128,14 +128,27 @@ class _Search:
 
     def choose(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> list[Choice]:
         """Scan one cluster and price what it finds, for the options of these indices."""
+        if limited and self.settings.constraints.budget is not None:
+            indices = self._priced(indices)
         limits = self._training_limits_s(cluster, indices, limited=limited)
-        found = self.scanner.scan(cluster, limits)
+        found = self.scanner.scan(cluster, limits) if limits else {}
         choices: list[Choice] = []
         for index in indices:
             mine = {count: found[count] for count in sorted(set(self.options[index].counts)) if count in found}
             if mine:
                 choices += self._choices(self.options[index], mine)
         return choices
+
+    def _priced(self, indices: Sequence[int]) -> list[int]:
+        """Keep the options with a price: without one, nothing shows that a budget is kept."""
+        for index in indices:
+            option = self.options[index]
+            if option.price_per_gpu_hour is None:
+                name = option.cluster.accelerator.name
+                self.scanner.tallies.add(
+                    Reason.UNPRICED, len(option.counts), Message("on {accelerator}", accelerator=name)
+                )
+        return [index for index in indices if self.options[index].price_per_gpu_hour is not None]
 
     def _training_limits_s(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> dict[int, float]:
         """Give, by number of accelerators, the longest training time that could keep the constraints.

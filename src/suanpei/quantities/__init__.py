@@ -5,6 +5,8 @@ the field, what it got and what it takes. Zero, negative, absurdly large and uni
 """
 
 from suanpei.quantities.counts import (
+    MOST_GPUS,
+    MOST_TOKENS,
     BatchQuantity,
     CountRange,
     parse_batch,
@@ -19,6 +21,8 @@ from suanpei.quantities.physical import parse_bandwidth_bytes_per_s, parse_bytes
 from suanpei.quantities.prices import parse_currency, parse_gpu_price, parse_money, parse_rate
 
 __all__ = [
+    "MOST_GPUS",
+    "MOST_TOKENS",
     "BatchQuantity",
     "CountRange",
     "parse_bandwidth_bytes_per_s",

@@ -11,6 +11,8 @@ from suanpei.errors import InputError
 from suanpei.messages import Message
 
 _ARABIC = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d[\d_]*|(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\d))?")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]")
+"""Half width, 10⁹ would become 109."""
 _SIGN = re.compile(r"[+\-−]\s*")
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _SMALL = {"十": Decimal(10), "百": Decimal(100), "千": Decimal(1000)}
@@ -52,8 +54,12 @@ def normalise(text: str, field: str) -> str:
         The same text in half width, without outer spaces.
 
     Raises:
-        InputError: Nothing is left, or the text is far too long for a quantity.
+        InputError: Nothing is left, the text is far too long for a quantity, or a power is written with raised digits.
     """
+    if _RAISED.search(text):
+        raise InputError(
+            Message("{field}: raised digits in '{given}' are not read; write a power as 1e9", field=field, given=text)
+        )
     plain = unicodedata.normalize("NFKC", text).strip()
     if not plain:
         raise InputError(Message("{field} is empty", field=field))

@@ -24,8 +24,8 @@ _DURATION_WORDS: dict[str, float] = {
     **dict.fromkeys(("y", "yr", "year", "years", "年"), YEAR_HOURS * HOUR_S),
 }
 """A month is 730 h, a year 8,760 h. A lone ``m`` is refused: minutes or months."""
-_CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?P<hours>\d+):(?P<minutes>\d{2}):(?P<seconds>\d{2})")
-_CLOCK_DAYS = re.compile(r"(?P<days>\d+)-(?P<hours>\d+)(?::(?P<minutes>\d{2}))?")
+_CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?P<hours>\d+):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d)")
+_CLOCK_DAYS = re.compile(r"(?P<days>\d+)-(?P<hours>\d+)(?::(?P<minutes>[0-5]\d))?")
 """Forms of a batch system's time limit that name hours without doubt; ``48:00`` does not."""
 
 _PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}

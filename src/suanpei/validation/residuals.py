@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 By = Literal["class", "source", "set", "generation"]
 
-SOURCE_RESIDUALS = 40
-"""Most residuals that one source gives to an interval: errors within a source go together."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
     """One figure, measured and predicted blind."""
@@ -209,10 +205,11 @@ def weighted_quantile(
 
 
 def collect_log_residuals(predictions: Iterable[Prediction]) -> dict[str, tuple[float, ...]]:
-    """Gather sorted log residuals: of speeds by class and of memory by counter, one per configuration.
+    """Gather sorted log residuals: of speeds by class and of memory by counter, sources weighing equally.
 
-    A source gives at most `SOURCE_RESIDUALS` of each, evenly spaced in its own distribution, so that no source swamps
-    the rest. One-sided figures are left out, and speeds of fine-tuning files, whose classes are about memory.
+    Errors within a source go together, so many rows of one source are no more evidence than their share: see
+    `resample`. One-sided figures are left out, memory of class B, whose settings are partly assumed, and speeds of
+    fine-tuning files, whose classes are about memory.
 
     Args:
         predictions: From runs that the fit did not see.
@@ -225,13 +222,10 @@ def collect_log_residuals(predictions: Iterable[Prediction]) -> dict[str, tuple[
         name = _name_residual(prediction)
         if name:
             configurations[name, prediction.source, prediction.group].append(prediction.log_residual)
-    sources: dict[tuple[str, str], list[float]] = defaultdict(list)
+    sources: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for (name, source, _), members in configurations.items():
-        sources[name, source].append(median(members))
-    residuals: dict[str, list[float]] = defaultdict(list)
-    for (name, _), values in sources.items():
-        residuals[name] += thin_out(values, SOURCE_RESIDUALS)
-    return {name: tuple(sorted(values)) for name, values in sorted(residuals.items())}
+        sources[name][source].append(median(members))
+    return {name: resample(list(by_source.values())) for name, by_source in sorted(sources.items())}
 
 
 def _name_residual(prediction: Prediction) -> str:
@@ -239,23 +233,30 @@ def _name_residual(prediction: Prediction) -> str:
         return ""
     if prediction.metric in SPEED_METRICS and prediction.kind == "throughput":
         return prediction.error_class
-    if prediction.metric not in MEMORY_METRICS:
+    # memory depends on settings alone, and a plan states all of them: rows with assumed ones would add the guess at them
+    if prediction.metric not in MEMORY_METRICS or prediction.error_class == "B":
         return ""
     return name_counter(prediction.metric.removesuffix("_bytes"), trains_all=prediction.trains_all)
 
 
-def thin_out(values: Sequence[float], most: int) -> list[float]:
-    """Keep at most so many values, evenly spaced in rank.
+def resample(groups: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Give as many values as groups of unequal size are worth when each group weighs the same.
+
+    Of n values the k-th is the weighted k / (n + 1) quantile, where n is Kish's effective size, the square of the sum
+    of the weights over the sum of their squares (L. Kish, Survey Sampling, Wiley, 1965, section 8.2). Groups of one
+    value each come back as they are.
 
     Args:
-        values: Any order. [any]
-        most: At least one. [-]
+        groups: At least one, none empty. [any]
+
+    Returns:
+        Sorted values. [any]
 
     Example:
-        >>> thin_out([5.0, 1.0, 3.0, 2.0, 4.0], 3)
-        [1.0, 3.0, 5.0]
+        >>> resample([[1.0, 2.0, 3.0, 4.0], [10.0]])
+        (2.0, 4.0, 10.0)
     """
-    ordered = sorted(values)
-    if len(ordered) <= most:
-        return ordered
-    return [ordered[round(position)] for position in np.linspace(0, len(ordered) - 1, most)]
+    values = [value for group in groups for value in group]
+    weights = np.array([1 / len(group) for group in groups for _ in group])
+    size = max(round(float(weights.sum() ** 2 / np.sum(weights**2))), 1)
+    return tuple(weighted_quantile(values, weights, rank / (size + 1)) for rank in range(1, size + 1))

@@ -9,12 +9,12 @@ from suanpei.errors import InputError
 from suanpei.job.bundled import load_model
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
-from suanpei.messages import Message
+from suanpei.messages import Message, name_duration
 from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.run import RunAssumptions, RunEstimate, estimate_runs
 from suanpei.physics.strategy import warn_strategy
 from suanpei.physics.uncertainty import spread_measured_step
-from suanpei.quantities import parse_count, parse_duration_s
+from suanpei.quantities import MOST_GPUS, parse_count, parse_duration_s
 from suanpei.verbs.advice import Advice, advise
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from suanpei.physics.estimate import Estimate
     from suanpei.physics.uncertainty import Spread
+    from suanpei.verbs.inputs import Inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,26 +79,7 @@ def estimate(request: EstimateRequest) -> EstimateResult:
         NoAnswerError: no strategy is legal on this many accelerators.
     """
     inputs = load_inputs(request.catalog)
-    merged: MergedLaunch | None = None
-    if request.from_launch:
-        named = request.job.model
-        merged = merge_launch(
-            request.from_launch,
-            job=request.job,
-            strategy=request.strategy,
-            gpu=request.gpu,
-            gpus=request.gpus,
-            gpus_per_node=request.gpus_per_node,
-            vocab=None if named is None else load_model(inputs.catalogue.table("models"), named).vocab,
-        )
-        request = replace(
-            request,
-            job=merged.job,
-            strategy=merged.strategy,
-            gpu=merged.gpu,
-            gpus=merged.gpus,
-            gpus_per_node=merged.gpus_per_node,
-        )
+    request, merged = _read_launch(request, inputs)
     if request.gpu is None:
         raise InputError(Message("gpu is missing: name the accelerator, for example --gpu A800"))
     if request.gpus is None:
@@ -106,11 +88,9 @@ def estimate(request: EstimateRequest) -> EstimateResult:
         request.job, inputs.catalogue, needs_data=False, architecture=None if merged is None else merged.architecture
     )
     if merged is not None:
-        job = replace(
-            job, capacity_factor=merged.capacity_factor, optimizer_in_backward=merged.optimizer_in_backward
-        )
+        job = replace(job, capacity_factor=merged.capacity_factor, optimizer_in_backward=merged.optimizer_in_backward)
     resolved = resolve_accelerator(inputs.catalogue, request.gpu)
-    gpus = parse_count(request.gpus, "gpus")
+    gpus = parse_count(request.gpus, "gpus", most=int(MOST_GPUS))
     cluster = build_cluster(
         inputs.catalogue, resolved.accelerator, request.fabric, request.gpus_per_node, request.host_memory_bytes
     )
@@ -156,6 +136,31 @@ def estimate(request: EstimateRequest) -> EstimateResult:
     )
 
 
+def _read_launch(request: EstimateRequest, inputs: Inputs) -> tuple[EstimateRequest, MergedLaunch | None]:
+    """Fill what the command line leaves open from the launch files, if there are any."""
+    if not request.from_launch:
+        return request, None
+    named = request.job.model
+    merged = merge_launch(
+        request.from_launch,
+        job=request.job,
+        strategy=request.strategy,
+        gpu=request.gpu,
+        gpus=request.gpus,
+        gpus_per_node=request.gpus_per_node,
+        vocab=None if named is None else load_model(inputs.catalogue.table("models"), named).vocab,
+    )
+    filled = replace(
+        request,
+        job=merged.job,
+        strategy=merged.strategy,
+        gpu=merged.gpu,
+        gpus=merged.gpus,
+        gpus_per_node=merged.gpus_per_node,
+    )
+    return filled, merged
+
+
 def rescale_to_measured(estimate: Estimate, measured_s: float) -> tuple[Estimate, Spread]:
     """Put a step time measured on the user's own cluster in place of the predicted one.
 
@@ -167,8 +172,20 @@ def rescale_to_measured(estimate: Estimate, measured_s: float) -> tuple[Estimate
 
     Returns:
         The rescaled estimate and the spread of its step time.
+
+    Raises:
+        InputError: No card could do the step in that time.
     """
     ratio = measured_s / estimate.step.seconds
+    if estimate.hfu > ratio:
+        raise InputError(
+            Message(
+                "measured-step {given} would need {share} of the card's peak; check the time, --global-batch"
+                " and --gpus",
+                given=name_duration(measured_s),
+                share=f"{estimate.hfu / ratio:,.0%}",
+            )
+        )
     spread = spread_measured_step()
     low_s, high_s = spread.interval(measured_s)
     step = replace(

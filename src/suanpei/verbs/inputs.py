@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.errors import InputError
 from suanpei.machine.calibration import load_calibration
 from suanpei.machine.catalogue import load_catalogue
-from suanpei.messages import Message
 from suanpei.physics.recipe import load_recipes
+from suanpei.quantities import parse_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,11 +29,7 @@ class Inputs:
 
     def recipe(self, name: str) -> Recipe:
         """Find a recipe by name."""
-        if name not in self.recipes:
-            raise InputError(
-                Message("recipe must be one of {known}, got {given}", known=", ".join(self.recipes), given=name)
-            )
-        return self.recipes[name]
+        return self.recipes[parse_choice(name, "recipe", tuple(self.recipes))]
 
 
 def load_inputs(overlay: Path | None) -> Inputs:

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from suanpei.errors import InputError
 from suanpei.job.bundled import load_model
-from suanpei.job.job import LORA_TARGETS, METHODS, OPTIMIZERS, PRECISIONS, Job, Lora
+from suanpei.job.job import (
+    LORA_TARGETS,
+    LOSS_KERNELS,
+    METHODS,
+    OFFLOADED,
+    OPTIMIZERS,
+    PRECISIONS,
+    TUNING_BATCH_SEQS,
+    TUNING_SEQ_LEN,
+    Job,
+    Lora,
+)
 from suanpei.messages import Message
-from suanpei.quantities import parse_batch, parse_count, parse_tokens
+from suanpei.quantities import MOST_TOKENS, parse_batch, parse_choice, parse_count, parse_tokens
 from suanpei.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from suanpei.job.architecture import Architecture
-    from suanpei.job.job import BaseStorage, LoraTarget, LossKernel, Method, Optimizer, Precision
+    from suanpei.job.job import BaseStorage, Method, Offloaded, Optimizer, Precision
     from suanpei.machine.catalogue import Catalogue
 
 PRETRAIN_SEQ_LEN = 8_192
 """Longest default sequence of pretraining; longer contexts are usually trained in a later, short stage."""
-TUNING_SEQ_LEN = 4_096
-TUNING_BATCH_SEQS = 128
 LEAST_TUNING_STEPS = 100
 """A tuning batch shrinks, by powers of two and not below 8, until the run has this many steps."""
 TUNING_EPOCHS = 3
@@ -38,6 +46,9 @@ PRETRAIN_BATCH_TOKENS: tuple[tuple[float, float], ...] = (
 )
 """Global batch in tokens up to each model size. Sources: GPT-3 (arXiv 2005.14165, table 2.1: 0.5M to 3.2M), Llama 2
 (arXiv 2307.09288: 4M), Llama 3 405B (arXiv 2407.21783, section 3.4: 16M)."""
+
+MOST_BATCH_SEQS = 10_000_000
+"""A hundred times the largest batches that were ever trained with."""
 
 UNMODELLED_METHODS = ("dpo", "ppo", "grpo", "rlhf", "kto", "orpo", "gkd", "distill", "dora", "galore", "ia3", "prefix")
 """Methods that are refused by name, never sized as something else."""
@@ -112,13 +123,18 @@ def build_job(
         )
     method = _choose_method(request, architecture, data, notes)
     data = _with_epochs(data, method, notes)
+    _check_total(data)
     seq_len = _choose_seq_len(request, architecture, method, data, notes)
     batch, exact = _choose_batch(request, architecture, method, seq_len, data.tokens, notes)
-    precision = _pick("precision", request.precision, PRECISIONS)
-    if request.precision is None:
+    precision: Precision = "bf16"
+    if request.precision is not None:
+        precision = parse_choice(request.precision, "precision", PRECISIONS)
+    else:
         notes.append(Message("precision: bf16 with fp32 optimizer states (default)"))
-    optimizer = _pick("optimizer", request.optimizer, OPTIMIZERS)
-    if request.optimizer is None:
+    optimizer: Optimizer = "adamw"
+    if request.optimizer is not None:
+        optimizer = parse_choice(request.optimizer, "optimizer", OPTIMIZERS)
+    else:
         notes.append(Message("optimizer: AdamW (default)"))
     return Job(
         architecture=architecture,
@@ -127,12 +143,12 @@ def build_job(
         global_batch_seqs=batch,
         batch_is_exact=exact,
         tokens=data.tokens,
-        precision=cast("Precision", precision or "bf16"),
-        optimizer=cast("Optimizer", optimizer or "adamw"),
+        precision=precision,
+        optimizer=optimizer,
         lora=_read_lora(request, method, notes),
         base_storage=_choose_storage(architecture, method, notes),
         flash_attention=request.flash_attention,
-        loss=cast("LossKernel", _pick("loss", request.loss, ("plain", "in-place", "fused")) or "plain"),
+        loss="plain" if request.loss is None else parse_choice(request.loss, "loss", LOSS_KERNELS),
         offload=_read_offload(request.offload),
         assumptions=tuple(notes),
     )
@@ -146,14 +162,6 @@ def with_method(job: Job, method: Method) -> Job:
     return replace(job, method=method, lora=lora, base_storage=storage, assumptions=(*job.assumptions, *notes))
 
 
-def _pick(field: str, given: str | None, allowed: Sequence[str]) -> str | None:
-    if given is None or given in allowed:
-        return given
-    raise InputError(
-        Message("{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(allowed), given=given)
-    )
-
-
 def _read_data(request: JobRequest, notes: list[Message]) -> _Data:
     ways = [
         name
@@ -162,6 +170,10 @@ def _read_data(request: JobRequest, notes: list[Message]) -> _Data:
     ]
     if len(ways) > 1:
         raise InputError(Message("{ways} say the same thing twice; give one of them", ways=" and ".join(ways)))
+    if request.avg_tokens is not None and request.samples is None:
+        raise InputError(Message("samples is missing: --avg-tokens needs the number of samples beside it"))
+    if request.tokenizer is not None and not request.data:
+        raise InputError(Message("data is missing: --tokenizer counts the files of --data"))
     if request.epochs is not None and not 0 < request.epochs <= 10_000:
         raise InputError(
             Message("epochs must be above 0 and at most {most}, got {given}", most=10_000, given=request.epochs)
@@ -176,8 +188,6 @@ def _read_data(request: JobRequest, notes: list[Message]) -> _Data:
         samples = parse_count(request.samples, "samples")
         each = parse_count(request.avg_tokens, "avg-tokens")
         return _Data(tokens_per_epoch=float(samples) * each, epochs=request.epochs or 0.0)
-    if request.avg_tokens is not None:
-        raise InputError(Message("samples is missing: --avg-tokens needs the number of samples beside it"))
     if request.data:
         if request.tokenizer is None:
             raise InputError(Message("tokenizer is missing: --data needs the model's tokenizer.json beside it"))
@@ -192,6 +202,8 @@ def _count_data(files: tuple[str, ...], tokenizer: str, epochs: float | None, no
 
     paths: list[Path] = [Path(name) for name in files]
     stats = count_dataset(paths, Path(tokenizer))
+    if stats.tokens < 1:
+        raise InputError(Message("data: no text to train on in {files}", files=", ".join(files)))
     notes.append(
         Message(
             "data: {tokens} tokens in {records} samples, longest {longest}",
@@ -209,6 +221,17 @@ def _with_epochs(data: _Data, method: Method, notes: list[Message]) -> _Data:
     epochs = 1.0 if method == "pretrain" else float(TUNING_EPOCHS)
     notes.append(Message("epochs: {epochs} (default for {method})", epochs=f"{epochs:g}", method=method))
     return replace(data, epochs=epochs)
+
+
+def _check_total(data: _Data) -> None:
+    if data.tokens is not None and not 1 <= data.tokens <= MOST_TOKENS:
+        raise InputError(
+            Message(
+                "tokens times epochs must be from 1 to {most}, got {given}",
+                most=f"{float(MOST_TOKENS):.0e}".replace("+", ""),
+                given=f"{data.tokens:.3g}",
+            )
+        )
 
 
 def _choose_method(request: JobRequest, architecture: Architecture, data: _Data, notes: list[Message]) -> Method:
@@ -246,7 +269,7 @@ def _choose_method(request: JobRequest, architecture: Architecture, data: _Data,
             else Message("method: full (fewer tokens than parameters; lora and qlora stand beside it)")
         )
         return "pretrain" if is_large else "full"
-    return cast("Method", _pick("method", given, (*METHODS, "auto")))
+    return cast("Method", parse_choice(given, "method", (*METHODS, "auto")))
 
 
 def _choose_seq_len(
@@ -291,9 +314,10 @@ def _choose_batch(
 ) -> tuple[int, bool]:
     if request.global_batch is not None:
         batch = parse_batch(request.global_batch, "global-batch")
-        if batch.unit == "seqs":
-            return batch.amount, True
-        return max(round(batch.amount / seq_len), 1), False
+        is_exact = batch.unit == "seqs"
+        batch_seqs = batch.amount if is_exact else max(round(batch.amount / seq_len), 1)
+        _check_batch(batch_seqs, seq_len, tokens)
+        return batch_seqs, is_exact
     if method == "pretrain":
         size = architecture.total_parameters
         target = next(batch_tokens for most, batch_tokens in PRETRAIN_BATCH_TOKENS if size < most)
@@ -311,6 +335,29 @@ def _choose_batch(
         batch_seqs //= 2
     notes.append(Message("global-batch: {seqs} sequences (default for tuning)", seqs=batch_seqs))
     return batch_seqs, False
+
+
+def _check_batch(batch_seqs: int, seq_len: int, tokens: float | None) -> None:
+    """Refuse a batch beyond any optimizer, and one that a single step of which is more than all the data."""
+    if batch_seqs > MOST_BATCH_SEQS:
+        raise InputError(
+            Message(
+                "global-batch must be at most {most} sequences, got {given}",
+                most=f"{MOST_BATCH_SEQS:,}",
+                given=f"{batch_seqs:,}",
+            )
+        )
+    if tokens is not None and batch_seqs > max(tokens / seq_len, 1):
+        raise InputError(
+            Message(
+                "global-batch: {given} sequences of {seq_len} tokens are more than the {tokens} tokens of the whole"
+                " run; give at most {most}seqs",
+                given=batch_seqs,
+                seq_len=seq_len,
+                tokens=format_count(tokens),
+                most=max(int(tokens / seq_len), 1),
+            )
+        )
 
 
 def _read_lora(request: JobRequest, method: Method, notes: list[Message]) -> Lora | None:
@@ -336,11 +383,10 @@ def _read_lora(request: JobRequest, method: Method, notes: list[Message]) -> Lor
     if request.lora_targets in ("all", "all-linear"):
         return Lora(rank=rank)
     names = [name.strip().removesuffix("_proj") for name in request.lora_targets.split(",") if name.strip()]
-    for name in names:
-        _pick("lora-targets", name, LORA_TARGETS)
     if not names:
         raise InputError(Message("lora-targets names no product; it takes all-linear or names such as q,k,v,o"))
-    return Lora(rank=rank, targets=tuple(cast("LoraTarget", name) for name in dict.fromkeys(names)))
+    targets = [parse_choice(name, "lora-targets", LORA_TARGETS) for name in names]
+    return Lora(rank=rank, targets=tuple(dict.fromkeys(targets)))
 
 
 def _choose_storage(architecture: Architecture, method: Method, notes: list[Message]) -> BaseStorage | None:
@@ -353,11 +399,7 @@ def _choose_storage(architecture: Architecture, method: Method, notes: list[Mess
     return "nf4-dq"
 
 
-def _read_offload(given: str | None) -> frozenset[Literal["optimizer", "parameters", "activations"]]:
-    allowed = ("optimizer", "parameters", "activations")
+def _read_offload(given: str | None) -> frozenset[Offloaded]:
     if given is None or given == "none":
         return frozenset()
-    names = [name.strip() for name in given.split(",")]
-    for name in names:
-        _pick("offload", name, allowed)
-    return frozenset(cast("list[Literal['optimizer', 'parameters', 'activations']]", names))
+    return frozenset(parse_choice(name, "offload", OFFLOADED) for name in given.split(","))

@@ -12,18 +12,22 @@ from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.planner.options import Constraints
+from suanpei.planner.rejections import Reason
 from suanpei.planner.search import SearchResult, SearchSettings, search
+from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import build_job, with_method
 from suanpei.verbs.job_summary import JobSummary, summarise_job
+from suanpei.verbs.nearest_change import find_nearest_change
 from suanpei.verbs.plan_request import read_terms
 from suanpei.verbs.plan_rows import PlanRow, RowBuilder
-from suanpei.verbs.supply import Supplies, build_supplies, only_first
+from suanpei.verbs.supply import Supplies, build_supplies, select_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from suanpei.errors import SuanpeiError
     from suanpei.job.job import Job, Method
     from suanpei.planner.knee import CurvePoint
     from suanpei.planner.options import Choice
@@ -103,7 +107,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
         The best plans with the knee, alternatives, rejections and all assumptions.
 
     Raises:
-        InputError: something given is wrong or missing, naming it.
+        InputError: something given is wrong or missing, naming it, or no card named runs the job at all.
         NoAnswerError: nothing fits, or nothing keeps deadline and budget: the binding constraint and what would help.
     """
     started_s = perf_counter()
@@ -112,12 +116,12 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
     job = build_job(request.job, inputs.catalogue, needs_data=True)
     supplies = build_supplies(request, terms, inputs)
     searcher = _Planner(request=request, terms=terms, inputs=inputs, progress=progress)
-    main = only_first(supplies, is_main=True)
+    main = select_table(supplies, is_main=True)
     found = searcher.search(job, main)
     if found.failure is not None:
-        raise NoAnswerError(_with_currency(found.failure, terms))
+        raise searcher.refuse(job, main, found, _with_currency(found.failure, terms))
     rows = searcher.rows(job, main, found)
-    others_supplies = only_first(supplies, is_main=False)
+    others_supplies = select_table(supplies, is_main=False)
     others = searcher.search(job, others_supplies) if others_supplies.items else None
     other_rows = () if others is None else searcher.rows(job, others_supplies, others)[:OTHER_STACKS_SHOWN]
     alternatives = searcher.alternatives(job, main, found, rows)
@@ -184,6 +188,15 @@ class _Planner:
             progress=self.progress,
         )
 
+    def refuse(self, job: Job, supplies: Supplies, found: SearchResult, failure: Message) -> SuanpeiError:
+        """Make the error of a search that lists nothing; where nothing fits, with the nearest change."""
+        if all(rejection.reason == Reason.UNSUPPORTED.value for rejection in found.rejected) and found.rejected:
+            return InputError(failure)
+        if found.choices:
+            return NoAnswerError(failure)
+        change = find_nearest_change(job, self.request, self.terms, self.inputs, supplies, self.search)
+        return NoAnswerError(Message("{failure}. {change}", failure=failure, change=change))
+
     def rows(self, job: Job, supplies: Supplies, found: SearchResult) -> tuple[PlanRow, ...]:
         """Explain and price what a search listed."""
         return self._builder(job, supplies).build(found.listed)
@@ -234,7 +247,7 @@ class _Planner:
         """Give a month of one whole node for a job that needs less, else the largest count of the curve."""
         chosen = found.listed[0].choice
         node = chosen.option.cluster.gpus_per_node
-        is_small = chosen.gpus <= node and chosen.run.days < 30.0
+        is_small = chosen.gpus <= node and chosen.run.days * DAY_S < MONTH_HOURS * HOUR_S
         by_gpus = {choice.gpus: choice for choice in found.curve}
         if not by_gpus:
             return None

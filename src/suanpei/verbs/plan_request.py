@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date  # noqa: TC003  # a replay reads the annotations at run time
 from pathlib import Path  # noqa: TC003  # as above
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.market.price_rows import load_exchange_rates
 from suanpei.messages import Message
 from suanpei.quantities import (
     CountRange,
+    parse_choice,
     parse_count_range,
     parse_currency,
     parse_duration_s,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 LARGEST_GPUS = 16_384
 DEFAULT_GPUS = "1-1024"
+OBJECTIVES: tuple[Objective, ...] = ("cost", "time")
+EXTRA_TIERS: tuple[Tier, ...] = ("spot", "marketplace")
+"""Tiers of prices that are taken only when asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,28 +122,15 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
         deadline_s=None if request.deadline is None else parse_duration_s(request.deadline, "deadline"),
         budget=_money(request.budget, "budget", currency, rates),
         confidence=confidence,
-        objective=cast("Objective", _one_of("objective", request.objective, ("cost", "time"))),
+        objective=parse_choice(request.objective, "objective", OBJECTIVES),
         day_value=_money(request.day_value, "day-value", currency, rates),
         counts=counts,
         stated_prices=dict(parse_gpu_price(text, "price") for text in request.price),
-        extra_tiers=frozenset(
-            cast("Literal['spot', 'marketplace']", _one_of("tier", tier, ("spot", "marketplace")))
-            for tier in request.tier
-        ),
-        dedicated=_one_of("tenancy", request.tenancy or "shared", ("shared", "dedicated")) == "dedicated",
+        extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
+        dedicated=parse_choice(request.tenancy or "shared", "tenancy", ("shared", "dedicated")) == "dedicated",
         assumptions=tuple(notes),
     )
 
 
 def _money(text: str | None, field: str, currency: str, rates: ExchangeRates) -> Money | None:
     return None if text is None else rates.convert(parse_money(text, field), currency)
-
-
-def _one_of(field: str, given: str, allowed: tuple[str, ...]) -> str:
-    if given not in allowed:
-        raise InputError(
-            Message(
-                "{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(allowed), given=given
-            )
-        )
-    return given

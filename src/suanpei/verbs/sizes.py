@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from suanpei.errors import InputError
 from suanpei.job.job import METHODS
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
@@ -18,9 +17,8 @@ from suanpei.machine.names import resolve_accelerator
 from suanpei.market.indicative import PriceTerms, quote_indicative
 from suanpei.market.price_rows import load_exchange_rates, load_prices
 from suanpei.messages import Message
-from suanpei.money import Money
 from suanpei.planner.enumerate import PRACTICAL
-from suanpei.quantities import parse_currency, parse_parameters
+from suanpei.quantities import parse_choice, parse_currency, parse_parameters
 from suanpei.units import DAY_S, HOUR_S
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from suanpei.machine.cluster import Cluster
     from suanpei.market.indicative import IndicativePrice
     from suanpei.market.price_rows import PriceTable
+    from suanpei.money import Money
     from suanpei.physics.strategy import Strategy
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.size_search import Smallest
@@ -145,7 +144,8 @@ def build_sizes(
         InputError: a size, method, accelerator or currency that is wrong, naming it.
     """
     inputs = load_inputs(request.catalog)
-    methods = _read_methods(request.method)
+    named = {parse_choice(method, "method", METHODS) for method in request.method}
+    methods = [method for method in METHODS if not named or method in named]
     sizes = request.sizes or MODEL_SIZES
     for size in sizes:
         parse_parameters(size, "size")
@@ -182,20 +182,6 @@ def _explain() -> tuple[Message, ...]:
             " its hours"
         ),
     )
-
-
-def _read_methods(given: Sequence[str]) -> tuple[Method, ...]:
-    for method in given:
-        if method not in METHODS:
-            raise InputError(
-                Message(
-                    "{field} must be one of {allowed}, got {given}",
-                    field="method",
-                    allowed=", ".join(METHODS),
-                    given=method,
-                )
-            )
-    return tuple(method for method in METHODS if not given or method in given)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from suanpei.physics.strategy import (
 )
 from suanpei.physics.uncertainty import Fit
 from suanpei.planner.enumerate import PRACTICAL, enumerate_strategies
+from suanpei.quantities import parse_choice
 
 if TYPE_CHECKING:
     from suanpei.job.job import Job
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 LevelT = TypeVar("LevelT", Sharding, Recompute)
 
+MOST_DEGREE = 10_000_000
+"""Largest degree, micro-batch or accumulation that is read at all."""
 MOST_MICRO_BATCH = 64
 """Largest micro-batch tried where none is given. [sequences]"""
 
@@ -166,6 +169,12 @@ def _list_strategies(request: StrategyRequest, job: Job, recipe: Recipe, gpus: i
         given = getattr(request, name)
         if given is not None and given < 1:
             raise InputError(Message("{field} must be at least 1, got {given}", field=name, given=given))
+        if given is not None and given > MOST_DEGREE:
+            raise InputError(
+                Message(
+                    "{field} must be at most {most}, got '{given}'", field=name, most=f"{MOST_DEGREE:,}", given=given
+                )
+            )
     used = degrees["tp"] * degrees["pp"] * degrees["cp"]
     if gpus % used:
         raise InputError(
@@ -203,12 +212,7 @@ def _batches(request: StrategyRequest, job: Job, dp: int) -> list[tuple[int, int
 
 
 def _named(kind: type[LevelT], field: str, given: str) -> LevelT:
-    names = {item.name.lower(): item for item in kind}
-    if given.lower() not in names:
-        raise InputError(
-            Message("{field} must be one of {allowed}, got {given}", field=field, allowed=", ".join(names), given=given)
-        )
-    return names[given.lower()]
+    return kind[parse_choice(given, field, [item.name.lower() for item in kind]).upper()]
 
 
 def _best_row(estimates: Estimates) -> int:

@@ -87,6 +87,11 @@ def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Su
     accelerators: Sequence[Accelerator] = [item.accelerator for item in resolved]
     if not accelerators:
         accelerators = tuple(load_accelerators(inputs.catalogue).values())
+    for name in stated:
+        if name not in {item.name for item in accelerators}:
+            raise InputError(
+                Message("price: {accelerator} is priced but not planned; add --gpu {accelerator}", accelerator=name)
+            )
     stacks = {stack for recipe in inputs.recipes.values() for stack in recipe.stacks}
     table = load_prices(inputs.catalogue)
     items: list[Supply] = []
@@ -174,9 +179,7 @@ def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supp
                 continue
             if request.region is not None and not is_in_region(offer, request.region):
                 continue
-            resolved = resolve_accelerator(inputs.catalogue, offer.accelerator_name)
-            fabric = request.fabric or (offer.links if offer.names_links else NO_LINKS)
-            cluster = build_cluster(inputs.catalogue, resolved.accelerator, fabric, request.gpus_per_node)
+            cluster = _offered_cluster(request, inputs, offer, path)
             priced = offer.priced_in(terms.currency, terms.rates)
             most = min(terms.counts.most, offer.count)
             named = [count for count in (*(terms.counts.listed or ()), most) if count <= most]
@@ -198,12 +201,25 @@ def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supp
     return Supplies(items=tuple(items), assumptions=tuple(dict.fromkeys(notes)))
 
 
+def _offered_cluster(request: PlanRequest, inputs: Inputs, offer: Offer, path: Path) -> Cluster:
+    accelerator = resolve_accelerator(inputs.catalogue, offer.accelerator_name).accelerator
+    fabric = request.fabric or (offer.links if offer.names_links else NO_LINKS)
+    try:
+        return build_cluster(inputs.catalogue, accelerator, fabric, request.gpus_per_node)
+    except InputError as error:
+        raise InputError(
+            Message(
+                "{file}: the offer of {provider}: {error}", file=str(path), provider=offer.provider, error=error.message
+            )
+        ) from error
+
+
 def _existing(path: Path) -> Path:
     if not path.is_file():
         raise InputError(Message("offers: {path} is not a file", path=str(path)))
     return path
 
 
-def only_first(supplies: Supplies, *, is_main: bool) -> Supplies:
+def select_table(supplies: Supplies, *, is_main: bool) -> Supplies:
     """Give the part of the supplies that belongs in the first or the second table."""
     return replace(supplies, items=tuple(item for item in supplies.items if item.is_main == is_main))

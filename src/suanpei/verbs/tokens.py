@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-DEFAULT_SEQ_LEN = 4096
-"""Of tuning. [tokens]"""
-DEFAULT_BATCH_SEQS = 128
-"""Of tuning. [-]"""
-DEFAULT_MICRO_BATCH = 4
-
 
 @dataclass(frozen=True, kw_only=True)
 class TokensRequest:
@@ -85,7 +79,8 @@ def count_tokens(
 
 def _read_request(request: TokensRequest) -> tuple[CountRequest, list[Message]]:
     assumptions: list[Message] = []
-    seq_len, batch, micro = DEFAULT_SEQ_LEN, DEFAULT_BATCH_SEQS, DEFAULT_MICRO_BATCH
+    usual = CountRequest()
+    seq_len, batch, micro = usual.seq_len, usual.global_batch_seqs, usual.micro_batch
     if request.seq_len is None:
         assumptions.append(Message("sequence length: {seq_len} tokens", seq_len=seq_len))
     else:

@@ -289,14 +289,17 @@ def test_same_seed_same_sample(tmp_path: Path, tokenizer_file: Path) -> None:
     assert count_dataset(paths, tokenizer_file, CountRequest(sample_bytes=5000, exact=True)).is_exact
 
 
-def test_many_small_files_are_pooled(tmp_path: Path, tokenizer_file: Path) -> None:
-    paths = make_corpus(tmp_path, seed=3, files=40, records=12)
+def test_many_small_files_are_pooled(tmp_path: Path, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # the sample depends on the files' names: as given here they are the same wherever the test runs
+    monkeypatch.chdir(tmp_path)
+    paths = [path.relative_to(tmp_path) for path in make_corpus(tmp_path, seed=3, files=40, records=12)]
     exact = count_dataset(paths, tokenizer_file)
     size_bytes = sum(path.stat().st_size for path in paths)
     sample = count_dataset(paths, tokenizer_file, CountRequest(sample_bytes=size_bytes / 4))
     assert 0 < sample.sampled_records < exact.records
-    assert sample.tokens == pytest.approx(exact.tokens, rel=0.25)
-    assert sample.low_tokens < sample.tokens < sample.high_tokens
+    assert sample.low_tokens < exact.tokens < sample.high_tokens
+    # a quarter of the records: the half interval of 90 % is about a tenth
+    assert sample.high_tokens - sample.low_tokens < 0.25 * exact.tokens
 
 
 def test_progress_reaches_the_end(tmp_path: Path, tokenizer_file: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from suanpei.job.job import Lora
 from suanpei.physics.memory.buffers import (
-    DEFAULT_OVERHEADS,
     Buffers,
+    Overheads,
     estimate_buffers,
     estimate_communication_bytes,
 )
@@ -86,9 +86,10 @@ def test_stages_gather_their_own_ends() -> None:
 
 def test_each_axis_with_ranks_has_a_communicator() -> None:
     one: dict[str, Any] = {"tp": 1, "pp": 1, "cp": 1, "ep": 1, "dp": 1}
-    assert estimate_communication_bytes(DEFAULT_OVERHEADS, **one) == 0
-    three = estimate_communication_bytes(DEFAULT_OVERHEADS, **one | {"tp": np.array([2, 2]), "pp": 4, "dp": 8})
-    np.testing.assert_array_equal(three, [3 * DEFAULT_OVERHEADS.communicator_bytes] * 2)
+    overheads = Overheads(context_bytes=0.0, communicator_bytes=2e8, fragmentation_fraction=0.0, cache_fraction=0.0)
+    assert estimate_communication_bytes(overheads, **one) == 0
+    three = estimate_communication_bytes(overheads, **one | {"tp": np.array([2, 2]), "pp": 4, "dp": 8})
+    np.testing.assert_array_equal(three, [3 * 2e8] * 2)
 
 
 def test_scalars_and_arrays_agree() -> None:

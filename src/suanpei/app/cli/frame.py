@@ -88,6 +88,20 @@ class Output:
         else:
             self.show_text(render(result, self.lang))
 
+    def check_target(self, path: Path) -> None:
+        """Check that a report can be written, before the work for it is done.
+
+        Args:
+            path: The file; an existing one will be replaced.
+
+        Raises:
+            InputError: The folder does not exist, or the path is a folder.
+        """
+        if not path.parent.is_dir():
+            raise InputError(Message("report: the folder {folder} does not exist", folder=str(path.parent)))
+        if path.is_dir():
+            raise InputError(Message("report: {path} is a folder; name a file in it", path=str(path)))
+
     def save_json(self, result: VerbResult, path: Path) -> None:
         """Write a verb's result to a file as JSON, in UTF-8 on every system.
 
@@ -96,16 +110,19 @@ class Output:
             path: The file; an existing one is replaced.
 
         Raises:
-            InputError: The folder does not exist, or the path is a folder.
+            InputError: The file cannot be written.
         """
         from suanpei.verbs.envelope import to_envelope
 
-        if not path.parent.is_dir():
-            raise InputError(Message("report: the folder {folder} does not exist", folder=str(path.parent)))
-        if path.is_dir():
-            raise InputError(Message("report: {path} is a folder; name a file in it", path=str(path)))
+        self.check_target(path)
         document = to_envelope(result, lambda message: translate(message, self.lang))
-        path.write_text(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                Message("report: {path} cannot be written: {reason}", path=str(path), reason=error.strerror)
+            ) from error
 
     def show_json(self, document: Any) -> None:
         """Print a JSON document; where the console is not UTF-8, other characters are escaped."""

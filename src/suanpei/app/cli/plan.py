@@ -119,6 +119,8 @@ def plan(
         from suanpei.verbs.replay import read_plan_request
 
         request = read_plan_request(replay, request)
+    if report is not None:
+        out.check_target(report)
     with out.progress(Message("searching accelerators")) as progress:
         result = plan(request, progress)
     if report is not None:

@@ -19,6 +19,7 @@ from suanpei.job.dataset.records import FileScan, Record
 from suanpei.job.dataset.sampling import Stratum, estimate_total, find_weights, weighted_quantile
 from suanpei.job.dataset.stats import DatasetStats, FileCount, HistogramBin, LongestSample, Packing
 from suanpei.job.dataset.tokenizing import TokenCounter, load_tokenizer
+from suanpei.job.job import TUNING_BATCH_SEQS, TUNING_SEQ_LEN
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ class CountRequest:
     sample_bytes: float = SAMPLE_BYTES
     """Text to tokenize where not everything is. [B]"""
     seed: int = 0
-    seq_len: int = 4096
+    seq_len: int = TUNING_SEQ_LEN
     """Tokens of a training sequence. [tokens]"""
-    global_batch_seqs: int = 128
+    global_batch_seqs: int = TUNING_BATCH_SEQS
     """Sequences per optimizer step. [-]"""
     micro_batch: int = 4
     """Records padded together where they are not packed. [-]"""

@@ -49,7 +49,8 @@ class TokenCounter:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text. [tokens]"""
-        encodings = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # JSON can hold half a character
+        encodings = self.tokenizer.encode_batch_fast(whole, add_special_tokens=False)
         return [len(encoding) for encoding in encodings]
 
 

@@ -187,7 +187,6 @@ def build_decoder(fields: Fields, style: Style, name: str) -> Architecture:
         learned_positions=positions,
         head_bias=switch(fields, style, style.head_bias),
         extra_parameters=hidden * ((style.norm_vectors if style.final_norm else 0) + style.embedding_norms),
-        final_norm=style.final_norm,
         source=fields.source,
         notes=_notes(fields, style),
     )

@@ -35,8 +35,16 @@ def read_quantization(config: Mapping[str, Any], source: str) -> Quantization | 
         InputError: the number of bits cannot be told.
     """
     group = config.get("quantization_config") or config.get("compression_config")
-    if not isinstance(group, dict) or not group:
+    if not group:
         return None
+    if not isinstance(group, dict):
+        raise InputError(
+            Message(
+                "{source}: quantization_config must be an object that names quant_method and bits, got {given}",
+                source=source,
+                given=repr(group),
+            )
+        )
     method = str(group.get("quant_method") or group.get("quantization_method") or "bitsandbytes").lower()
     size = group.get("group_size", group.get("q_group_size"))
     bits: Any = group.get("bits", group.get("w_bit"))

@@ -210,7 +210,14 @@ def _find_type(config: Mapping[str, Any], source: str) -> str:
                 "or with a bare size such as 7B",
                 source=source,
                 given=repr(model_type),
-                nearest=", ".join(near) or "-",
+                nearest=", ".join(near),
+            )
+            if near
+            else Message(
+                "{source}: model_type {given} is not known; plan with a model of the same shape, or with a bare size "
+                "such as 7B",
+                source=source,
+                given=repr(model_type),
             )
         )
     return str(model_type)

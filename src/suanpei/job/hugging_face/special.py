@@ -254,7 +254,6 @@ def build_bert(fields: Fields, name: str, vocab: int = 30522) -> Architecture:
         learned_positions=context,
         head_bias=True,
         extra_parameters=types * hidden + 2 * hidden + head_transform,
-        final_norm=False,
         source=fields.source,
         notes=(Message("{source}: an encoder, counted with its masked-language-model head", source=fields.source),),
     )

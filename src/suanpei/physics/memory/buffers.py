@@ -47,14 +47,6 @@ class Overheads:
     """Kept by the allocator only because it is free, of the same. [-]"""
 
 
-DEFAULT_OVERHEADS = Overheads(
-    context_bytes=0.6 * 2**30, communicator_bytes=0.2 * 2**30, fragmentation_fraction=0.05, cache_fraction=0.15
-)
-"""Before calibration. Context: 0.4-0.9 GiB is what a process shows with no tensor allocated, by driver and card
-(PyTorch documentation, CUDA semantics; Hugging Face Transformers, "Model training anatomy"). Communicator: NCCL's
-default buffers of 4 MiB a channel, both directions and up to 24 channels. Fragmentation and cache: priors."""
-
-
 def estimate_buffers(
     job: Job,
     operators: ModelOperators,

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.figures import (
     UNKNOWN,
     explain_strategy,
@@ -24,7 +25,6 @@ from suanpei.report.text.figures import (
 )
 from suanpei.report.text.layout import ByWidth, Paragraph, heading, make_table
 from suanpei.report.text.parts_table import memory_table, run_table, say_run, step_table
-from suanpei.report.text.plan_rest import render_assumptions
 from suanpei.units import DAY_S, GIB_BYTES, format_bytes, format_count
 
 if TYPE_CHECKING:

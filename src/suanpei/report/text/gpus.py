@@ -12,6 +12,8 @@ from suanpei.market.offer import tier_name
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.report.locale import translate
+from suanpei.report.text.assumptions import render_assumptions
+from suanpei.report.text.figures import UNKNOWN
 from suanpei.units import GB_BYTES, GIB_BYTES, TERA, format_duration
 
 if TYPE_CHECKING:
@@ -20,19 +22,13 @@ if TYPE_CHECKING:
     from suanpei.report.locale import Language
     from suanpei.verbs.gpus import GpuFacts, GpuLink, GpuPrice, GpusResult
 
-UNKNOWN = "–"
-
 
 def render_gpus(result: GpusResult, lang: Language) -> RenderableType:
     """Render one accelerator with its links, price and source, or the list of all."""
     if result.accelerator is None:
         return _render_list(result, lang)
-    parts: list[RenderableType] = [_render_facts(result.accelerator, lang)]
     notes = (*result.assumptions, *(result.accelerator.price.substitutes if result.accelerator.price else ()))
-    if notes:
-        parts.append(Text(translate("Assumed:", lang)))
-        parts += [Text(f"  - {translate(note, lang)}") for note in notes]
-    return Group(*parts)
+    return Group(_render_facts(result.accelerator, lang), *render_assumptions(notes, lang))
 
 
 def _render_list(result: GpusResult, lang: Language) -> RenderableType:

@@ -10,6 +10,8 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.text.assumptions import render_assumptions
+from suanpei.report.text.figures import UNKNOWN
 from suanpei.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 
     from suanpei.report.locale import Language
     from suanpei.verbs.models import ModelFacts, ModelsResult, VisionFacts
-
-UNKNOWN = "–"
 
 
 def render_models(result: ModelsResult, lang: Language) -> RenderableType:
@@ -79,9 +79,7 @@ def _render_model(model: ModelFacts, lang: Language) -> RenderableType:
     parts: list[RenderableType] = [table, Text(), _render_states(model, lang)]
     if model.companions:
         parts += [Text(), *_render_companions(model, lang)]
-    if model.notes:
-        parts += [Text(), Text(translate("Assumed:", lang))]
-        parts += [Text(f"  - {translate(note, lang)}") for note in model.notes]
+    parts += render_assumptions(model.notes, lang)
     if model.source:
         parts += [Text(), Text(translate(Message("Source: {source}", source=model.source), lang), style="dim")]
     return Group(*parts)

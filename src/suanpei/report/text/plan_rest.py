@@ -8,6 +8,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.layout import Paragraph, heading
 
 if TYPE_CHECKING:
@@ -44,13 +45,3 @@ def render_rest(result: PlanResult, lang: Language) -> list[RenderableType]:
     )
     parts += [Text(), Paragraph(translate(said, lang), style="dim")]
     return parts
-
-
-def render_assumptions(assumptions: tuple[Message, ...], lang: Language) -> list[RenderableType]:
-    """List what the user did not say and was taken to be so."""
-    if not assumptions:
-        return []
-    return [
-        heading(translate("Assumed, because you did not say", lang)),
-        *(Paragraph(translate(note, lang), bullet="  - ") for note in assumptions),
-    ]

@@ -10,6 +10,8 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.text.assumptions import render_assumptions
+from suanpei.report.text.figures import UNKNOWN
 from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
@@ -18,15 +20,12 @@ if TYPE_CHECKING:
     from suanpei.report.locale import Language
     from suanpei.verbs.sizes import SizeCard, SizeCell, SizesResult
 
-UNKNOWN = "–"
-
 
 def render_sizes(result: SizesResult, lang: Language) -> RenderableType:
     """Render the tier table, the fewest cards of each kind, and what was assumed."""
     parts: list[RenderableType] = [_render_tiers(result, lang), Text(), _render_counts(result, lang), Text()]
     parts += [Text(f"  {_label(card)}: {_say_card(card, lang)}") for card in result.cards]
-    parts += [Text(), Text(translate("Assumed:", lang))]
-    parts += [Text(f"  - {translate(note, lang)}") for note in result.assumptions]
+    parts += render_assumptions(result.assumptions, lang)
     return Group(*parts)
 
 
@@ -35,10 +34,12 @@ def _render_tiers(result: SizesResult, lang: Language) -> Table:
     days, cost = translate("Days per 1B tokens", lang), translate("Cost per 1B tokens", lang)
     table.add_column(translate("Method", lang))
     table.add_column(translate("Model", lang), justify="right")
+    cells = [cell for row in result.rows for cell in (row.smallest, row.cheapest)]
+    widest = max((len(_say_cell(cell)[-1]) for cell in cells), default=0)
     for heading in (translate("Least rent that holds it", lang), translate("Cheapest per token", lang)):
-        table.add_column(heading, no_wrap=True)
+        table.add_column(heading, overflow="fold")
         table.add_column(days, justify="right")
-        table.add_column(cost, justify="right")
+        table.add_column(cost, justify="right", min_width=widest)  # an amount is never cut
     before = None
     for row in result.rows:
         if before is not None and before != row.method:

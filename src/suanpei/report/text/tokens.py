@@ -10,6 +10,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.text.assumptions import render_assumptions
 from suanpei.units import format_count
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def render_tokens(result: TokensResult, lang: Language) -> RenderableType:
         if len(dataset.files) > FILES_SHOWN:
             more = Message("and {count} more files", count=len(dataset.files) - FILES_SHOWN)
             parts.append(Text(translate(more, lang)))
-    if result.assumptions:
-        parts += [Text(), Text(translate("Assumptions", lang), style="bold")]
-        parts += [Text(f"  {translate(assumption, lang)}") for assumption in result.assumptions]
+    parts += render_assumptions(result.assumptions, lang)
     return Group(*parts)
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.text.figures import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from suanpei.verbs.fit import RefitResult
     from suanpei.verbs.validate import ValidatedCase, ValidateResult
 
-UNKNOWN = "–"
 WORST_ROWS = 15
 """Rows of the table of the largest errors."""
 SKIP_ROWS = 12
