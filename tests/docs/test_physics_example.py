@@ -171,7 +171,7 @@ def from_functions() -> dict[str, float]:
     peak = combine_peak(terms, overheads)
     kept_knobs = {name: knobs[name] for name in ("tp", "sp", "cp", "micro_batch")}
     spread = spread_step_time(calibration, classify_step(job, cluster), cluster.accelerator.generation)
-    need = spread_need(calibration, job)
+    need = spread_need(calibration, job, recipe)
     run = estimate_runs(
         step.seconds,
         estimate.tokens_per_step,

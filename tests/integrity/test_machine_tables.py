@@ -329,7 +329,9 @@ def test_calibration_fractions_are_fractions_and_times_are_short() -> None:
                     assert 0 <= one.value < 10, place
                     assert one.unit == "s", place
                 else:
-                    assert 0 <= one.value <= 1.1, place
+                    # a gain over another kernel and traffic over that of a fused one are no fractions
+                    most = 4.0 if name in ("newest_attention_gain", "pass_traffic") else 1.3
+                    assert 0 <= one.value <= most, place
                     assert one.unit == "-", place
                 assert one.source, place
 

@@ -23,7 +23,7 @@ from suanpei.validation.residuals import (
 BASE = Prediction(
     case_id="a-1", file="throughput", kind="throughput", source="a", error_class="A", set_name="", generation="ampere",
     recipe="megatron", group="a-1", metric="step_s", bound="exact", measured=1.0, predicted=1.0, low=0.9, high=1.2,
-    trains_all=True,
+    counter="",
 )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_resampling_keeps_to_the_values(groups: list[list[float]]) -> None:
 
 
 def test_a_source_of_many_rows_weighs_as_one_of_few() -> None:
-    # 100 rows at 0 and five sources of four rows each about 1: five sixths of the weight, so the 1/6 quantile is the edge
+    # 100 rows at 0 and five sources of four rows each at 1: five sixths of the weight are at 1
     kept = np.array(resample([[0.0] * 100, *[[1.0] * 4] * 5]))
     assert np.mean(kept == 0.0) == pytest.approx(1 / 6, abs=1 / len(kept))
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import difflib
 import os
 from dataclasses import fields
-from datetime import UTC, date, datetime
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from suanpei.app.option_values import read_value, to_path, to_text
 from suanpei.app.printed import print_well
 from suanpei.errors import InputError
 from suanpei.messages import Message
@@ -20,6 +20,7 @@ from suanpei.report.locale import home_currency, resolve_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from suanpei.job.count import ModuleCount
     from suanpei.verbs.estimate import EstimateResult
@@ -75,9 +76,10 @@ def estimate(model: PathText | None = None, **options: Any) -> EstimateResult:
     from suanpei.verbs.job_request import JobRequest
     from suanpei.verbs.strategy_request import StrategyRequest
 
+    _check_names({name: "" for name in options if name == "host_memory_bytes"})
     given = {"model": model, **options}
     if (host_memory := given.pop("host_memory", None)) is not None:
-        given["host_memory_bytes"] = parse_bytes(_to_text(host_memory), "host_memory")
+        given["host_memory_bytes"] = parse_bytes(to_text("host_memory", host_memory), "host_memory")
     _check_names(given, JobRequest, StrategyRequest, EstimateRequest)
     job, strategy = _fill(JobRequest, given), _fill(StrategyRequest, given)
     request = _fill(EstimateRequest, given, job=job, strategy=strategy)
@@ -116,7 +118,7 @@ def tokens(files: PathText | Iterable[PathText], tokenizer: PathText, **options:
     """
     from suanpei.verbs.tokens import TokensRequest, count_tokens
 
-    given = {"files": files, "tokenizer": tokenizer, **options}
+    given = {"files": files, "tokenizer": to_path("tokenizer", tokenizer), **options}
     _check_names(given, TokensRequest)
     return print_well(count_tokens(_fill(TokensRequest, given)), "tokens", "render_tokens")
 
@@ -133,8 +135,8 @@ def models(model: PathText | None = None, *, catalog: PathText | None = None) ->
     """
     from suanpei.verbs.models import describe_models
 
-    name = None if model is None else _to_text(model)
-    return print_well(describe_models(name, catalog=_to_path(catalog)), "models", "render_models")
+    name = None if model is None else to_text("model", model)
+    return print_well(describe_models(name, catalog=_to_path("catalog", catalog)), "models", "render_models")
 
 
 def gpus(name: str | None = None, *, currency: str | None = None, catalog: PathText | None = None) -> GpusResult:
@@ -150,7 +152,11 @@ def gpus(name: str | None = None, *, currency: str | None = None, catalog: PathT
     """
     from suanpei.verbs.gpus import describe_gpus
 
-    result = describe_gpus(name, catalog=_to_path(catalog), currency=currency or home_currency(resolve_language(None)))
+    result = describe_gpus(
+        None if name is None else to_text("name", name),
+        catalog=_to_path("catalog", catalog),
+        currency=currency or home_currency(resolve_language(None)),
+    )
     return print_well(result, "gpus", "render_gpus")
 
 
@@ -166,7 +172,7 @@ def validate(*files: PathText, catalog: PathText | None = None) -> ValidateResul
     """
     from suanpei.verbs.validate import validate as run
 
-    result = run([Path(file) for file in files], catalog=_to_path(catalog))
+    result = run([to_path("files", file) for file in files], catalog=_to_path("catalog", catalog))
     return print_well(result, "validate", "render_validate")
 
 
@@ -184,7 +190,11 @@ def fit(*cases: PathText, output: PathText | None = None, catalog: PathText | No
     """
     from suanpei.verbs.fit import refit
 
-    result = refit([Path(file) for file in cases], output=_to_path(output), catalog=_to_path(catalog))
+    result = refit(
+        [to_path("cases", file) for file in cases],
+        output=_to_path("output", output),
+        catalog=_to_path("catalog", catalog),
+    )
     return print_well(result, "validate", "render_fit")
 
 
@@ -231,28 +241,9 @@ def _check_names(given: dict[str, Any], *kinds: type[Any]) -> None:
 def _fill(kind: type[RequestT], given: dict[str, Any], **parts: Any) -> RequestT:
     """Build a request from those options that are its fields."""
     types = {item.name: str(item.type) for item in fields(kind) if item.name not in parts}  # type: ignore[arg-type]
-    read = {name: _read(types[name], given[name]) for name in types if given.get(name) is not None}
+    read = {name: read_value(name, types[name], given[name]) for name in types if given.get(name) is not None}
     return kind(**read, **parts)
 
 
-def _read(kind: str, value: Any) -> Any:
-    """Turn a convenient value into what a field of this type holds."""
-    if kind == "date":
-        return date.fromisoformat(value) if isinstance(value, str) else value
-    if kind.startswith(("tuple[", "Sequence[")):
-        several = [value] if isinstance(value, str | os.PathLike) else list(value)
-        return tuple(Path(item) if "Path" in kind else _to_text(item) for item in several)
-    if kind.startswith("Path"):
-        return Path(value)
-    return _to_text(value) if kind.startswith("str") else value
-
-
-def _to_text(value: Any) -> str:
-    """Write a number as the command line would take it."""
-    if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
-    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _to_path(value: PathText | None) -> Path | None:
-    return None if value is None else Path(value)
+def _to_path(field: str, value: PathText | None) -> Path | None:
+    return None if value is None else to_path(field, value)

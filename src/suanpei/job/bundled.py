@@ -6,6 +6,7 @@ model and the same model's own file give the same architecture.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
@@ -245,7 +246,9 @@ def load_model(rows: Iterable[CatalogueRow | Mapping[str, str]], text: str) -> A
 
 def _load_path(text: str) -> Architecture | None:
     """Read the model where the text names a file or folder; None where it is a name."""
-    path = Path(text).expanduser()
+    path = Path(text)
+    with contextlib.suppress(RuntimeError):  # nobody of that name
+        path = path.expanduser()
     is_pathlike = text.startswith((".", "/", "~")) or path.suffix in (".json", ".safetensors") or "\\" in text
     try:
         is_file, is_folder = path.is_file(), path.is_dir()

@@ -27,6 +27,16 @@ TUNING_SEQ_LEN = 4_096
 TUNING_BATCH_SEQS = 128
 """Global batch of a tuning job that states none. A choice, stated with every result. [-]"""
 
+PRETRAIN_BATCH_TOKENS: tuple[tuple[float, float], ...] = (
+    (1e9, 2**19),
+    (3e9, 2**20),
+    (6.5e9, 2**21),
+    (100e9, 2**22),
+    (float("inf"), 2**24),
+)
+"""Global batch in tokens below each model size; what is sold as 7B may count 6.7e9. Sources: GPT-3 (arXiv 2005.14165,
+table 2.1: 0.5M to 3.2M), Llama 2 (arXiv 2307.09288: 4M), Llama 3 405B (arXiv 2407.21783, section 3.4: 16M)."""
+
 BaseStorage = Literal["nf4", "nf4-dq", "gptq-int4", "int8"]
 """How QLoRA stores the frozen base."""
 
@@ -89,3 +99,8 @@ class Job:
     def tokens_per_step(self) -> int:
         """Tokens of one optimizer step at the target batch. [tokens]"""
         return self.seq_len * self.global_batch_seqs
+
+
+def choose_pretrain_batch_tokens(parameters: float) -> float:
+    """Give the global batch of pretraining that states none, by model size (`PRETRAIN_BATCH_TOKENS`). [tokens]"""
+    return next(batch_tokens for most, batch_tokens in PRETRAIN_BATCH_TOKENS if parameters < most)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+WHOLE_FILES = ("generations", "links")
+"""Nested files whose every first key is read; the others are checked where they are read."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Catalogue:
@@ -70,12 +73,24 @@ class Catalogue:
             name: File name without ``.toml``. [-]
 
         Raises:
-            InputError: The overlay's file cannot be read or is not TOML.
+            InputError: The overlay's file cannot be read, is not TOML, or lacks what the bundled one has.
         """
         path = self.overlay / f"{name}.toml" if self.overlay else None
-        if path is not None and path.is_file():
-            return _parse_toml(read_text(path), str(path))
-        return _parse_toml(_bundled(f"{name}.toml"), f"{name}.toml")
+        bundled = _parse_toml(_bundled(f"{name}.toml"), f"{name}.toml")
+        if path is None or not path.is_file():
+            return bundled
+        own = _parse_toml(read_text(path), str(path))
+        if name in WHOLE_FILES:
+            for key, value in bundled.items():
+                if not isinstance(own.get(key), type(value)):
+                    raise InputError(
+                        Message(
+                            "{file}: {key} is missing or of another kind; the file stands for the whole bundled one",
+                            file=str(path),
+                            key=key,
+                        )
+                    )
+        return own
 
     @cached_property
     def generations(self) -> Mapping[str, Any]:

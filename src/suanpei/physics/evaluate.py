@@ -83,20 +83,10 @@ class Estimates:
     def __len__(self) -> int:
         return len(self.step_s)
 
-    @cached_property
-    def workload(self) -> Workload:
-        """The job with its operators."""
-        return build_workload(self.job)
-
     @property
     def tokens_per_step(self) -> FloatArray:
         """Tokens of one optimizer step, shape (n,). [tokens]"""
         return np.asarray(self.strategies.global_batch_seqs * float(self.job.seq_len), dtype=np.float64)
-
-    @property
-    def model_flops(self) -> FloatArray:
-        """Model FLOPs of one step, shape (n,). [FLOP]"""
-        return self.tokens_per_step * self.workload.model_flops_per_token()
 
     @cached_property
     def step_spread(self) -> Spread:
@@ -107,7 +97,7 @@ class Estimates:
     @cached_property
     def memory_spread(self) -> Spread:
         """Distribution of what the job really needs over what is predicted."""
-        return spread_need(self.calibration, self.job)
+        return spread_need(self.calibration, self.job, self.recipe)
 
     @cached_property
     def fit(self) -> NDArray[np.int8]:
@@ -220,7 +210,7 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
     seconds, device = float(times.seconds[0]), float(peak.device_bytes[0])
     error_class = classify_step(job, cluster)
     step_spread = spread_step_time(calibration, error_class, cluster.accelerator.generation)
-    memory_spread = spread_need(calibration, job)
+    memory_spread = spread_need(calibration, job, recipe)
     low_s, high_s = step_spread.interval(seconds)
     low_bytes, high_bytes = memory_spread.interval(device)
     capacity = cluster.accelerator.memory_bytes

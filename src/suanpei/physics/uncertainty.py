@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from math import exp, log, sqrt
+from math import exp, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ import numpy as np
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
+from suanpei.physics.strategy import Sharding
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from suanpei.machine.calibration import Calibration
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.estimate import Verdict
+    from suanpei.physics.recipe import Recipe
 
     FloatArray = NDArray[np.float64]
 
@@ -197,7 +199,8 @@ def spread_step_time(calibration: Calibration, error_class: str, generation: str
         if residuals:
             evidence = [
                 Message(
-                    "step time: {count} runs of class {error_class} that the fit did not see",
+                    "step time: runs of class {error_class} that the fit did not see; sources weigh equally, which makes"
+                    " them worth {count}",
                     count=len(residuals),
                     error_class=candidate,
                 )
@@ -227,19 +230,22 @@ def spread_measured_step() -> Spread:
     )
 
 
-ALLOCATED, ALLOCATED_ADAPTERS = "allocated", "allocated_adapters"
+ALLOCATED = "allocated"
+ADAPTERS_WHOLE, ADAPTERS_SHARDED = "allocated_adapters_whole", "allocated_adapters_sharded"
 
-MEMORY_COUNTERS = (ALLOCATED, ALLOCATED_ADAPTERS, "reserved", "device")
-"""Counters with residuals of their own. What tensors need is apart for adapters: frameworks differ more in what they
-keep of a frozen base."""
-
-
-def name_counter(counter: str, *, trains_all: bool) -> str:
-    """Name the residuals that a counter of a job reads."""
-    return ALLOCATED_ADAPTERS if counter == ALLOCATED and not trains_all else counter
+MEMORY_COUNTERS = (ALLOCATED, ADAPTERS_WHOLE, ADAPTERS_SHARDED, "reserved", "device")
+"""Counters with residuals of their own. What tensors need is apart for adapters, and there by whether the recipe shards
+the frozen base: frameworks differ most in how much of a sharded one stays gathered."""
 
 
-def spread_need(calibration: Calibration, job: Job) -> Spread:
+def name_counter(counter: str, job: Job, recipe: Recipe) -> str:
+    """Name the residuals that a counter of a job under a recipe reads."""
+    if counter != ALLOCATED or job.trains_all:
+        return counter
+    return ADAPTERS_SHARDED if Sharding.ZERO3 in recipe.shardings else ADAPTERS_WHOLE
+
+
+def spread_need(calibration: Calibration, job: Job, recipe: Recipe) -> Spread:
     """Give the distribution of what a job needs of a device, which the verdict reads.
 
     The need is tensors with their fragments, buffers and context, without the cache that an allocator takes only
@@ -248,11 +254,12 @@ def spread_need(calibration: Calibration, job: Job) -> Spread:
     Args:
         calibration: Holds residuals by counter. [-]
         job: Adapters have residuals of their own. [-]
+        recipe: Whether it shards a frozen base. [-]
 
     Returns:
         The spread with its evidence.
     """
-    return spread_memory(calibration, name_counter(ALLOCATED, trains_all=job.trains_all))
+    return spread_memory(calibration, name_counter(ALLOCATED, job, recipe))
 
 
 def spread_memory(calibration: Calibration, counter: str) -> Spread:
@@ -275,7 +282,8 @@ def spread_memory(calibration: Calibration, counter: str) -> Spread:
     residuals = calibration.memory_residuals.get(counter, ())
     if residuals:
         evidence = Message(
-            "memory: {count} peaks of the counter {counter} that the fit did not see",
+            "memory: peaks of the counter {counter} that the fit did not see; sources weigh equally, which makes them"
+            " worth {count}",
             count=len(residuals),
             counter=counter,
         )
@@ -302,27 +310,3 @@ def judge_fit(device_bytes: ArrayLike, capacity_bytes: ArrayLike, spread: Spread
     # the verdict counts the ends of the interval that are beyond capacity
     fits, beyond = predicted * high <= capacity, predicted * low > capacity
     return np.asarray(np.add(~fits, beyond, dtype=np.int8))
-
-
-def multiply_interval(
-    low: float, value: float, high: float, other_low: float, other: float, other_high: float
-) -> tuple[float, float]:
-    """Give the interval of the product of two independent uncertain values, each with its interval of one level.
-
-    Distances in logarithm add in quadrature on either side of the value, exact for log-normal spreads.
-
-    Args:
-        low: Low end of the first value. [any]
-        value: The first value, above 0. [any]
-        high: High end of the first value. [any]
-        other_low: Low end of the second value. [any]
-        other: The second value, above 0. [any]
-        other_high: High end of the second value. [any]
-
-    Returns:
-        Low and high end of ``value · other``.
-    """
-    product = value * other
-    down = sqrt(log(value / low) ** 2 + log(other / other_low) ** 2)
-    up = sqrt(log(high / value) ** 2 + log(other_high / other) ** 2)
-    return product * exp(-down), product * exp(up)

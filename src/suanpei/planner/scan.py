@@ -97,7 +97,7 @@ class Scanner:
 
     def _scan_block(self, cluster: Cluster, recipe: Recipe, rates: Rates, block: Block, best: _Best) -> None:
         """Drop what does not fit and what bounds rule out, evaluate the rest, keep the best."""
-        fitting = np.flatnonzero(self._judge(cluster, block))
+        fitting = np.flatnonzero(self._judge(cluster, recipe, block))
         strategies = block.strategies.take(fitting)
         index, steps = best.index_of(strategies), self._steps(strategies)
         bound_s = steps * bound_step_s(self.work, rates, recipe, strategies)
@@ -120,10 +120,10 @@ class Scanner:
     def _steps(self, strategies: Strategies) -> FloatArray:
         return count_steps(self.tokens, strategies.global_batch_seqs * float(self.work.job.seq_len))
 
-    def _judge(self, cluster: Cluster, block: Block) -> BoolArray:
+    def _judge(self, cluster: Cluster, recipe: Recipe, block: Block) -> BoolArray:
         """Tell which fit, and count those that do not."""
         strategies, device = block.strategies, block.memory.device_bytes
-        fit = judge_memory(block.memory, strategies, cluster, spread_need(self.calibration, self.work.job))
+        fit = judge_memory(block.memory, strategies, cluster, spread_need(self.calibration, self.work.job, recipe))
         beyond = fit == Fit.DOES_NOT_FIT
         if cluster.host_memory_bytes is not None:
             host_bytes = block.memory.host_bytes(strategies.gpus, cluster.gpus_per_node)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from suanpei.physics.uncertainty import PRIOR_MEMORY_SIGMA, PRIOR_STEP_SIGMA, Spread, name_counter
+from suanpei.physics.uncertainty import PRIOR_MEMORY_SIGMA, PRIOR_STEP_SIGMA, Spread
 from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
 from suanpei.validation.residuals import collect_log_residuals
 
@@ -47,8 +47,8 @@ def _with_interval(prediction: Prediction, residuals: dict[str, tuple[float, ...
         if prediction.metric != "step_s":
             low, high = 1 / high, 1 / low
     elif prediction.metric in MEMORY_METRICS:
-        counter = name_counter(prediction.metric.removesuffix("_bytes"), trains_all=prediction.trains_all)
-        low, high = Spread(residuals=residuals.get(counter, ()), prior_sigma=PRIOR_MEMORY_SIGMA).interval(1.0)
+        measured_before = residuals.get(prediction.counter, ())
+        low, high = Spread(residuals=measured_before, prior_sigma=PRIOR_MEMORY_SIGMA).interval(1.0)
     else:
         return prediction
     return replace(prediction, low=prediction.predicted * low, high=prediction.predicted * high)

@@ -185,7 +185,7 @@ def _predict_figures(
                 set_name=case.set_name,
                 generation=batch.cluster.accelerator.generation,
                 recipe=batch.recipe.name,
-                trains_all=case.job.trains_all,
+                counter=_name_counter(measured, case, batch.recipe),
                 group=case.group,
                 metric=measured.metric,
                 bound=measured.bound,
@@ -207,8 +207,7 @@ def _predict_one(
         return _call_fit(capacity_bytes, float(estimates.device_bytes[row]), estimates.memory_spread)
     if measured.metric in MEMORY_METRICS:
         predicted = float(getattr(estimates, measured.metric)[row])
-        counter = name_counter(measured.metric.removesuffix("_bytes"), trains_all=case.job.trains_all)
-        spread = spread_memory(calibration, counter)
+        spread = spread_memory(calibration, _name_counter(measured, case, batch.recipe))
         return predicted, *spread.interval(predicted, INTERVAL_LEVEL)
     step_s = float(estimates.step_s[row])
     error_class = case.error_class if case.error_class in ("A", "B", "C") else "B"
@@ -217,6 +216,12 @@ def _predict_one(
     if measured.metric in ("step_s", "gpu_hours"):
         return units * step_s, units * low_s, units * high_s
     return units / step_s, units / high_s, units / low_s
+
+
+def _name_counter(measured: Measured, case: Case, recipe: Recipe) -> str:
+    if measured.metric not in MEMORY_METRICS:
+        return ""
+    return name_counter(measured.metric.removesuffix("_bytes"), case.job, recipe)
 
 
 def convert_step(case: Case, batch: Batch, row: int) -> float:

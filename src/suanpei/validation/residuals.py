@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from suanpei.physics.uncertainty import name_counter
 from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from suanpei.validation.case import Bound, Kind, Metric
 
 By = Literal["class", "source", "set", "generation"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
@@ -39,8 +39,8 @@ class Prediction:
     generation: str
     """Accelerator generation of the card."""
     recipe: str
-    trains_all: bool
-    """Whether every parameter is trained: adapters have memory residuals of their own."""
+    counter: str
+    """Memory residuals that a memory figure belongs to (`MEMORY_COUNTERS`); blank for other figures."""
     group: str
     """Configuration: repeats share it."""
     metric: Metric
@@ -233,10 +233,10 @@ def _name_residual(prediction: Prediction) -> str:
         return ""
     if prediction.metric in SPEED_METRICS and prediction.kind == "throughput":
         return prediction.error_class
-    # memory depends on settings alone, and a plan states all of them: rows with assumed ones would add the guess at them
+    # memory depends on settings alone, and a plan states all of them; assumed ones would add the error of the guess
     if prediction.metric not in MEMORY_METRICS or prediction.error_class == "B":
         return ""
-    return name_counter(prediction.metric.removesuffix("_bytes"), trains_all=prediction.trains_all)
+    return prediction.counter
 
 
 def resample(groups: Sequence[Sequence[float]]) -> tuple[float, ...]:

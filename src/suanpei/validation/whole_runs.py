@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
-from suanpei.job.job import Job
+from suanpei.job.job import Job, choose_pretrain_batch_tokens
 from suanpei.job.typical import build_typical
 from suanpei.messages import Message
 from suanpei.physics.strategy import Recompute, Sharding, Strategy
@@ -42,14 +42,6 @@ _GPUS: Mapping[str, str] = {
     "V100": "V100-SXM2-32GB",
 }
 """Cards as run reports write them, in the form that such runs used."""
-
-_BATCH_TOKENS: tuple[tuple[float, int], ...] = (
-    (1e9, 2**19),
-    (3e9, 2**20),
-    (7e9 * 0.95, 2**21),
-    (100e9, 2**22),
-)
-"""Tokens per step below a size, from published runs; above the last, 2^24. A model sold as 7B may count 6.7."""
 
 
 def read_whole_run(row: Row, file: str) -> Case:
@@ -151,9 +143,7 @@ def _read_seq_len(row: Row, architecture: Architecture) -> int:
 
 def _list_strategies(row: Row, architecture: Architecture, gpus: int, seq_len: int) -> tuple[Strategy, ...]:
     """List the usual strategies of Megatron, with the published degrees where the row prints them."""
-    parameters = architecture.total_parameters
-    batch_tokens = next((tokens for size, tokens in _BATCH_TOKENS if parameters < size), 2**24)
-    batch = max(1, batch_tokens // seq_len)
+    batch = max(1, round(choose_pretrain_batch_tokens(architecture.total_parameters) / seq_len))
     published = row.text("parallelism")
     tps = _published_degree(published, "TP", (1, 2, 4, 8))
     pps = _published_degree(published, "PP", (1, 2, 4, 8, 16, 32))

@@ -14,6 +14,7 @@ from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.run import RunAssumptions, RunEstimate, estimate_runs
 from suanpei.physics.strategy import warn_strategy
 from suanpei.physics.uncertainty import spread_measured_step
+from suanpei.physics.workload import build_workload
 from suanpei.quantities import MOST_GPUS, parse_count, parse_duration_s
 from suanpei.verbs.advice import Advice, advise
 from suanpei.verbs.envelope import VerbResult, to_jsonable
@@ -109,7 +110,7 @@ def estimate(request: EstimateRequest) -> EstimateResult:
             gpus,
             tokens=job.tokens,
             gpus_per_node=cluster.gpus_per_node,
-            checkpoint_bytes=estimate_checkpoint_bytes(estimates.workload, estimates.recipe),
+            checkpoint_bytes=estimate_checkpoint_bytes(build_workload(estimates.job), estimates.recipe),
             spread=spread,
             assumptions=run_assumptions,
         ).row(0)

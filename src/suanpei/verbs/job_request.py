@@ -19,6 +19,7 @@ from suanpei.job.job import (
     TUNING_SEQ_LEN,
     Job,
     Lora,
+    choose_pretrain_batch_tokens,
 )
 from suanpei.messages import Message
 from suanpei.quantities import MOST_TOKENS, parse_batch, parse_choice, parse_count, parse_tokens
@@ -36,16 +37,6 @@ PRETRAIN_SEQ_LEN = 8_192
 LEAST_TUNING_STEPS = 100
 """A tuning batch shrinks, by powers of two and not below 8, until the run has this many steps."""
 TUNING_EPOCHS = 3
-
-PRETRAIN_BATCH_TOKENS: tuple[tuple[float, float], ...] = (
-    (1e9, 2**19),
-    (3e9, 2**20),
-    (7e9, 2**21),
-    (100e9, 2**22),
-    (float("inf"), 2**24),
-)
-"""Global batch in tokens up to each model size. Sources: GPT-3 (arXiv 2005.14165, table 2.1: 0.5M to 3.2M), Llama 2
-(arXiv 2307.09288: 4M), Llama 3 405B (arXiv 2407.21783, section 3.4: 16M)."""
 
 MOST_BATCH_SEQS = 10_000_000
 """A hundred times the largest batches that were ever trained with."""
@@ -319,9 +310,7 @@ def _choose_batch(
         _check_batch(batch_seqs, seq_len, tokens)
         return batch_seqs, is_exact
     if method == "pretrain":
-        size = architecture.total_parameters
-        target = next(batch_tokens for most, batch_tokens in PRETRAIN_BATCH_TOKENS if size < most)
-        batch_seqs = max(round(target / seq_len), 1)
+        batch_seqs = max(round(choose_pretrain_batch_tokens(architecture.total_parameters) / seq_len), 1)
         notes.append(
             Message(
                 "global-batch: {seqs} sequences, {tokens} tokens (by model size, from published runs)",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError, NoAnswerError
 from suanpei.market.cost import Cost, price_package
 from suanpei.messages import Message
+from suanpei.money import Money
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.planner.options import Constraints
@@ -69,6 +71,20 @@ class KneeResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FrontierPoint:
+    """A choice that no other beats in cost, time and risk together."""
+
+    accelerator: str
+    gpus: int
+    days: float
+    """Central estimate. [d]"""
+    probability: float
+    """Of keeping deadline and budget. [-]"""
+    rent: Money | None
+    """Of the central estimate; None without a price."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchStats:
     """How much was looked at."""
 
@@ -88,6 +104,8 @@ class PlanResult(VerbResult):
     rates: tuple[str, ...]
     """Exchange rates on hand, the user's own first."""
     plans: tuple[PlanRow, ...]
+    frontier: tuple[FrontierPoint, ...]
+    """By rent, the unpriced last."""
     other_stacks: tuple[PlanRow, ...]
     """Cards of other software stacks, or of generations that nothing measured: cheaper only if the code runs there."""
     alternatives: tuple[Alternative, ...]
@@ -145,6 +163,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
         currency=terms.currency,
         rates=tuple(str(rate) for rate in terms.rates.rates),
         plans=rows,
+        frontier=_frontier(found, terms.currency),
         other_stacks=other_rows,
         alternatives=alternatives,
         knee=_knee(found),
@@ -275,7 +294,9 @@ class _Planner:
         if not is_small:
             return self._builder(job, supplies).bills(biggest, biggest.run)[0].cost
         monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
-        return price_package(monthly[0].unit_price, gpus_per_node=biggest.option.cluster.gpus_per_node)
+        node = biggest.option.cluster.gpus_per_node
+        packages = [price_package(price.unit_price, gpus_per_node=node) for price in monthly]
+        return min(packages, key=lambda cost: cost.total.amount)
 
 
 def _with_currency(failure: Message, terms: PlanTerms) -> Message:
@@ -283,6 +304,20 @@ def _with_currency(failure: Message, terms: PlanTerms) -> Message:
     if terms.budget is None:
         return failure
     return Message("{failure} (amounts in {currency})", failure=failure, currency=terms.currency)
+
+
+def _frontier(found: SearchResult, currency: str) -> tuple[FrontierPoint, ...]:
+    points = [
+        FrontierPoint(
+            accelerator=choice.accelerator,
+            gpus=choice.gpus,
+            days=choice.days,
+            probability=choice.probability,
+            rent=None if choice.cost is None else Money(amount=Decimal(f"{choice.cost:.2f}"), currency=currency),
+        )
+        for choice in sorted(found.frontier, key=lambda choice: (choice.cost is None, choice.cost or 0.0, choice.days))
+    ]
+    return tuple(points)
 
 
 def _knee(found: SearchResult) -> KneeResult | None:

@@ -116,11 +116,11 @@ class _Batches:
 
 def _find_on(job: Job, cluster: Cluster, group: Sequence[_Batch], calibration: Calibration) -> Smallest | None:
     """Find the fewest cards of one cluster in a group of batches, and the fastest strategy on so many."""
-    spread = spread_need(calibration, job)
     held: list[tuple[_Batch, np.ndarray]] = []
     fewest = LARGEST_GPUS + 1
     for batch in group:
         gpus = batch.strategies.gpus
+        spread = spread_need(calibration, job, batch.recipe)
         whole = (gpus <= cluster.gpus_per_node) | (gpus % cluster.gpus_per_node == 0)
         fits = judge_fit(batch.memory.device_bytes, cluster.accelerator.memory_bytes, spread) == Fit.FITS
         mask = whole & fits & (batch.strategies.tp <= cluster.domain_gpus)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +156,7 @@ class FileScan:
 
     def _is_kept(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say which record numbers are in the sample: a hash below the rate."""
-        return _hash_fraction(numbers, self.seed, self.file.name) < self.rate
+        return _hash_fraction(numbers, self.seed, PurePath(self.file.name).name) < self.rate
 
 
 def _find_lines(block: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

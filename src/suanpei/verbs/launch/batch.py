@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from suanpei.messages import Message
+from suanpei.physics.strategy import divisors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ def check_batch(
     product = micro_batch * grad_accum * dp
     fixed = find_grad_accum(global_batch_seqs, micro_batch, dp)
     whole = global_batch_seqs // micro_batch if global_batch_seqs % micro_batch == 0 else 0
-    possible = tuple(degree for degree in range(1, whole + 1) if whole % degree == 0)
+    possible = tuple(divisors(whole)) if whole else ()
     if product == global_batch_seqs:
         return BatchCheck(
             consistent=True, product=product, cause=None, fixed_grad_accum=fixed, possible_dp=possible, message=None

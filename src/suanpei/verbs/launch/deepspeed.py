@@ -7,6 +7,7 @@ Names and defaults: deepspeed.ai/docs/config-json. ``auto`` is filled by the Tra
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError
@@ -69,8 +70,11 @@ def parse_json(text: str, file: str) -> dict[str, Any]:
             raise InputError(Message("{file}: the key {key} stands twice; keep one", file=file, key=twice))
         return dict(pairs)
 
+    def refuse_constant(name: str) -> Any:
+        raise InputError(Message("{file}: {value} is no number that JSON knows", file=file, value=name))
+
     try:
-        parsed = json.loads(text, object_pairs_hook=refuse_duplicates)
+        parsed = json.loads(text, object_pairs_hook=refuse_duplicates, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         raise InputError(
             Message(
@@ -130,7 +134,7 @@ def _integer(section: dict[str, Any], key: str, path: str, file: str, least: int
     value = section.get(key)
     if value is None or value == "auto":
         return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     if not is_number or value != int(value) or value < least:
         raise InputError(
             Message(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from suanpei.errors import InputError
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
     from suanpei.job.job import LoraTarget, Method, Optimizer, Precision
     from suanpei.physics.strategy import Recompute, Sharding
     from suanpei.verbs.launch.model_arguments import ModelArguments
+
+SIZES = frozenset(
+    (
+        *("world_size", "nodes", "gpus_per_node", "booked_gpus", "tp", "pp", "vpp", "cp", "ep", "etp", "dp"),
+        *("micro_batch", "grad_accum", "global_batch_seqs", "seq_len", "lora_rank", "layers_per_virtual_stage"),
+    )
+)
+"""Fields that say how a step is split, against those that count a whole run."""
+MOST_SIZE = 10**7
+MOST_AMOUNT = 10**18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +123,13 @@ class Collector:
     notes: list[Message] = field(default_factory=list)
 
     def put(self, name: str, value: object, where: str) -> None:
-        """Record that the file and flag `where` give the field `name`."""
+        """Record that the file and flag `where` give the field `name`.
+
+        Raises:
+            InputError: A number beyond anything that runs.
+        """
+        if isinstance(value, int) and value > (MOST_SIZE if name in SIZES else MOST_AMOUNT):
+            raise InputError(Message("{where} is too large to be meant: {value}", where=where, value=_show(value)))
         if name not in self.values:
             self.values[name] = value
             self.origins[name] = where
