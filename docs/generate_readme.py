@@ -30,8 +30,8 @@ COLUMNS = "110"
 _BLOCK = re.compile(r"(<!-- output of: (?P<command>.*?) \| (?P<parts>.*?) -->\n```text\n).*?(```\n)", re.DOTALL)
 _ERRORS = re.compile(r"(<!-- held-out errors -->\n).*?\n(?=\n)", re.DOTALL)
 _HEADINGS = {
-    "en": ("figure", "measurements", "half of the errors below", "90 % below"),
-    "zh": ("指标", "实测数", "半数误差低于", "90% 的误差低于"),
+    "en": ("figure", "worth of the measurements", "half of the errors below", "90 % below"),
+    "zh": ("指标", "折合实测数", "半数误差低于", "90% 的误差低于"),
 }
 _FIGURES = {
     "en": {
@@ -39,7 +39,8 @@ _FIGURES = {
         "B": "step time, class B",
         "C": "step time, class C",
         "allocated": "memory, allocated",
-        "allocated_adapters": "memory, allocated, LoRA and QLoRA",
+        "allocated_adapters_whole": "memory, allocated, LoRA and QLoRA, base whole",
+        "allocated_adapters_sharded": "memory, allocated, LoRA and QLoRA, base sharded",
         "reserved": "memory, reserved",
         "device": "memory, device",
     },
@@ -48,7 +49,8 @@ _FIGURES = {
         "B": "单步时间，B 类",
         "C": "单步时间，C 类",
         "allocated": "显存，已分配",
-        "allocated_adapters": "显存，已分配，LoRA 与 QLoRA",
+        "allocated_adapters_whole": "显存，已分配，LoRA 与 QLoRA，底座不分片",
+        "allocated_adapters_sharded": "显存，已分配，LoRA 与 QLoRA，底座分片",
         "reserved": "显存，已保留",
         "device": "显存，设备占用",
     },

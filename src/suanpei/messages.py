@@ -37,7 +37,11 @@ class Message:
         return hash((self.key, tuple(sorted((name, str(value)) for name, value in self.values.items()))))
 
     def __str__(self) -> str:
-        return self.key.format(**self.values)
+        joined = {
+            name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            for name, value in self.values.items()
+        }
+        return self.key.format(**joined)
 
 
 def name_duration(duration_s: float) -> Message:
