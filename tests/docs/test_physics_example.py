@@ -170,7 +170,7 @@ def from_functions() -> dict[str, float]:
     )
     peak = combine_peak(terms, overheads)
     kept_knobs = {name: knobs[name] for name in ("tp", "sp", "cp", "micro_batch")}
-    spread = spread_step_time(calibration, classify_step(job, cluster), cluster.accelerator.generation)
+    spread = spread_step_time(calibration, classify_step(job, cluster, 64), cluster.accelerator.generation)
     need = spread_need(calibration, job, recipe)
     run = estimate_runs(
         step.seconds,
@@ -277,7 +277,6 @@ def from_functions() -> dict[str, float]:
         **{key: value for key, value in step.parts.items() if key in LINES},
         "step": step.seconds,
         "low": spread.factor(0.05),
-        "median": spread.factor(0.5),
         "high": spread.factor(0.95),
         "step_low": step.low_seconds,
         "step_high": step.high_seconds,

@@ -89,12 +89,6 @@ class Estimates:
         return np.asarray(self.strategies.global_batch_seqs * float(self.job.seq_len), dtype=np.float64)
 
     @cached_property
-    def step_spread(self) -> Spread:
-        """Distribution of measured over predicted step time."""
-        error_class = classify_step(self.job, self.cluster)
-        return spread_step_time(self.calibration, error_class, self.cluster.accelerator.generation)
-
-    @cached_property
     def memory_spread(self) -> Spread:
         """Distribution of what the job really needs over what is predicted."""
         return spread_need(self.calibration, self.job, self.recipe)
@@ -208,7 +202,7 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
     peak = combine_peak(terms, overheads)
     strategy = strategies.row(0)
     seconds, device = float(times.seconds[0]), float(peak.device_bytes[0])
-    error_class = classify_step(job, cluster)
+    error_class = classify_step(job, cluster, strategy.gpus)
     step_spread = spread_step_time(calibration, error_class, cluster.accelerator.generation)
     memory_spread = spread_need(calibration, job, recipe)
     low_s, high_s = step_spread.interval(seconds)

@@ -164,15 +164,10 @@ class Runs:
         """Mean time between stops of the whole job at the median rate: card-hours per stop over cards. [s]"""
         return np.asarray(self.assumptions.card_hours_per_stop * HOUR_S / self.gpus)
 
-    @property
-    def central_training_s(self) -> FloatArray:
-        """Useful step time at the median of the step time's spread. [s]"""
-        return np.asarray(self.training_s * self.spread.factor(0.5))
-
     @cached_property
     def central_s(self) -> FloatArray:
-        """Central estimate of the whole run: median step time, median stop rate, expected number of stops. [s]"""
-        return np.asarray(self.setup_s + self.central_training_s * self._stretch(self.mean_time_between_stops_s))
+        """Central estimate of the whole run: predicted step time, median stop rate, expected number of stops. [s]"""
+        return np.asarray(self.setup_s + self.training_s * self._stretch(self.mean_time_between_stops_s))
 
     @property
     def days(self) -> FloatArray:
@@ -187,7 +182,7 @@ class Runs:
         rates = np.exp(self.assumptions.stop_rate_sigma * scores)
         mean = self.mean_time_between_stops_s[:, None] / rates
         stretch = self._stretch(mean)
-        expected = self.central_training_s[:, None] * stretch / mean
+        expected = self.training_s[:, None] * stretch / mean
         loss_s = self.assumptions.effective_recovery_s + (self.interval_s + self.blocking_s)[:, None] / 2.0
         counts = quantile_poisson(expected, (np.arange(COUNT_POINTS) + 0.5) / COUNT_POINTS)
         # the spread about the expectation that `stretch` holds already
@@ -255,7 +250,7 @@ class Runs:
         """
         one = self.take(slice(index, index + 1) if index >= 0 else slice(index, index + 1 or None))
         total = float(one.central_s[0])
-        setup, training = float(one.setup_s[0]), float(one.central_training_s[0])
+        setup, training = float(one.setup_s[0]), float(one.training_s[0])
         blocking = training / float(one.interval_s[0]) * float(one.blocking_s[0])
         stops = (total - setup) / float(one.mean_time_between_stops_s[0])
         recovery = stops * self.assumptions.effective_recovery_s

@@ -68,6 +68,10 @@ _SCORES = np.linspace(-6.0, 6.0, 2401)
 _PROBABILITIES = np.array([_NORMAL.cdf(float(score)) for score in _SCORES])
 
 
+ERROR_CLASSES = ("A", "B", "C")
+"""Classes of step times by how much of a run is known; see `classify_step`."""
+
+
 class Fit(IntEnum):
     """The memory verdict as a number, for arrays."""
 
@@ -161,7 +165,7 @@ class Spread:
         return np.where(ratio > 0, np.interp(score, _SCORES, _PROBABILITIES), 0.0)
 
 
-def classify_step(job: Job, cluster: Cluster, *, is_complete: bool = True) -> str:
+def classify_step(job: Job, cluster: Cluster, gpus: int, *, is_complete: bool = True) -> str:
     """Name the class of the validation whose residuals a step time reads.
 
     C: experts, 8-bit or narrower products on Blackwell, accelerators of other stacks than CUDA. B: dense, but the
@@ -170,6 +174,7 @@ def classify_step(job: Job, cluster: Cluster, *, is_complete: bool = True) -> st
     Args:
         job: Gives experts and precision. [-]
         cluster: Gives accelerator and fabric. [-]
+        gpus: Accelerators of the job: the fabric between nodes plays no part within one. [-]
         is_complete: Whether every setting of the strategy is stated rather than guessed. [-]
 
     Returns:
@@ -179,7 +184,8 @@ def classify_step(job: Job, cluster: Cluster, *, is_complete: bool = True) -> st
     narrow = job.precision in ("fp8", "mxfp8", "nvfp4") and "blackwell" in cluster.accelerator.generation
     if has_experts or narrow or cluster.accelerator.stack != "cuda":
         return "C"
-    return "A" if is_complete and not cluster.fabric_is_assumed else "B"
+    uses_assumed_fabric = cluster.fabric_is_assumed and gpus > max(cluster.gpus_per_node, cluster.domain_gpus)
+    return "B" if uses_assumed_fabric or not is_complete else "A"
 
 
 def spread_step_time(calibration: Calibration, error_class: str, generation: str) -> Spread:
@@ -193,14 +199,13 @@ def spread_step_time(calibration: Calibration, error_class: str, generation: str
     Returns:
         The spread with its evidence.
     """
-    order = ("A", "B", "C")
-    for candidate in order[order.index(error_class) :]:
+    for candidate in ERROR_CLASSES[ERROR_CLASSES.index(error_class) :]:
         residuals = calibration.step_residuals.get(candidate, ())
         if residuals:
             evidence = [
                 Message(
-                    "step time: runs of class {error_class} that the fit did not see; sources weigh equally, which makes"
-                    " them worth {count}",
+                    "step time: runs of class {error_class} that the fit did not see; sources weigh equally, which"
+                    " makes them worth {count}",
                     count=len(residuals),
                     error_class=candidate,
                 )

@@ -159,7 +159,7 @@ class Choice:
     @property
     def model_flops_per_s_per_gpu(self) -> float:
         """Model FLOPs of the whole run per accelerator and second of it, set-up and stops included. [FLOP/s]"""
-        useful = float(self.runs.central_training_s[self.run_index]) / (self.days * DAY_S)
+        useful = float(self.runs.training_s[self.run_index]) / (self.days * DAY_S)
         return self.found.model_flops_per_s_per_gpu * useful
 
     def duration_at_s(self, confidence: float) -> float:

@@ -35,31 +35,20 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
         return _explain_memory(tallies)
     confidence = constraints.confidence
     durations = [choice.duration_at_s(confidence) for choice in choices]
-    soonest = min(range(len(choices)), key=durations.__getitem__)
-    if constraints.deadline_s is not None and durations[soonest] > constraints.deadline_s:
-        return Message(
-            "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
-            " {accelerator}, takes {days} d; a deadline of {relaxed} d would do",
-            deadline=f"{constraints.deadline_s / DAY_S:.3g}",
-            confidence=confidence,
-            gpus=choices[soonest].gpus,
-            accelerator=choices[soonest].accelerator,
-            days=f"{durations[soonest] / DAY_S:.1f}",
-            relaxed=_up(durations[soonest] / DAY_S),
-        )
+    if constraints.deadline_s is not None and (constraints.budget is None or min(durations) > constraints.deadline_s):
+        return _explain_deadline(choices, durations, constraints, constraints.deadline_s)
+    budget = inf if constraints.budget is None else constraints.budget
     costs = {
         index: cost
         for index, choice in enumerate(choices)
         if (cost := choice.cost_of(durations[index])) is not None
         and (constraints.deadline_s is None or durations[index] <= constraints.deadline_s)
     }
-    if constraints.budget is None:
-        return Message("no plan satisfies the constraints; relax the confidence of {confidence}", confidence=confidence)
     if not costs:
-        return _explain_unpriced(choices, durations, constraints, constraints.budget)
+        return _explain_unpriced(choices, durations, constraints, budget)
     cheapest = min(costs, key=costs.__getitem__)
     values = {
-        "budget": _amount(constraints.budget),
+        "budget": _amount(budget),
         "confidence": confidence,
         "gpus": choices[cheapest].gpus,
         "accelerator": choices[cheapest].accelerator,
@@ -75,7 +64,7 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
     later_s = [
         duration_s
         for choice, duration_s in zip(choices, durations, strict=True)
-        if (cost := choice.cost_of(duration_s)) is not None and cost <= constraints.budget
+        if (cost := choice.cost_of(duration_s)) is not None and cost <= budget
     ]
     if not later_s:
         return Message(
@@ -91,13 +80,55 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
     )
 
 
+def _explain_deadline(
+    choices: Sequence[Choice], durations_s: Sequence[float], constraints: Constraints, deadline_s: float
+) -> Message:
+    """Say how far the soonest end lies beyond the deadline, and which later one would do, the budget kept."""
+    soonest = min(range(len(choices)), key=durations_s.__getitem__)
+    values = {
+        "deadline": f"{deadline_s / DAY_S:.3g}",
+        "confidence": constraints.confidence,
+        "gpus": choices[soonest].gpus,
+        "accelerator": choices[soonest].accelerator,
+        "days": f"{durations_s[soonest] / DAY_S:,.1f}",
+    }
+    budget = inf if constraints.budget is None else constraints.budget
+    costs = {index: choice.cost_of(durations_s[index]) for index, choice in enumerate(choices)}
+    kept = [index for index, cost in costs.items() if budget == inf or (cost is not None and cost <= budget)]
+    if kept:
+        return Message(
+            "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
+            " {accelerator}, takes {days} d; a deadline of {relaxed} d would do",
+            relaxed=_up(min(durations_s[index] for index in kept) / DAY_S),
+            **values,
+        )
+    dear = {index: cost for index, cost in costs.items() if cost is not None}
+    if dear:
+        first = min(dear, key=durations_s.__getitem__)
+        return Message(
+            "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
+            " {accelerator}, takes {days} d; a deadline of {relaxed} d and a budget of {amount} would do",
+            relaxed=_up(durations_s[first] / DAY_S),
+            amount=f"{ceil(dear[first]):,}",
+            **values,
+        )
+    return Message(
+        "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
+        " {accelerator}, takes {days} d; a deadline of {relaxed} d and a --price of up to {most} per card-hour would"
+        " do",
+        relaxed=_up(durations_s[soonest] / DAY_S),
+        most=_down(_affordable(choices[soonest], durations_s[soonest], budget)),
+        **values,
+    )
+
+
 def _explain_unpriced(
     choices: Sequence[Choice], durations_s: Sequence[float], constraints: Constraints, budget: float
 ) -> Message:
     """Say which price would have to be known, and the dearest that would keep the budget."""
     limit_s = inf if constraints.deadline_s is None else constraints.deadline_s
     affordable = {
-        index: budget / (choice.rented_gpus * choice.option.billed_hours(durations_s[index]))
+        index: _affordable(choice, durations_s[index], budget)
         for index, choice in enumerate(choices)
         if choice.option.price_per_gpu_hour is None and durations_s[index] <= limit_s
     }
@@ -122,6 +153,11 @@ def _explain_memory(tallies: Tallies) -> Message:
         if tally is not None and tally.example is not None:
             return Message("nothing can be planned: {reason}: {example}", reason=reason.value, example=tally.example)
     return Message("nothing is on offer: no accelerator and number of them to plan with")
+
+
+def _affordable(choice: Choice, duration_s: float, budget: float) -> float:
+    """Give the dearest card-hour with which a run of this length stays within the budget."""
+    return budget / (choice.rented_gpus * choice.option.billed_hours(duration_s))
 
 
 def _amount(amount: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -13,7 +14,7 @@ from suanpei.errors import InputError
 from suanpei.messages import Message
 from suanpei.physics.evaluate import evaluate as evaluate_physics
 from suanpei.physics.run import RunAssumptions, estimate_runs
-from suanpei.physics.uncertainty import classify_step, spread_step_time
+from suanpei.physics.uncertainty import ERROR_CLASSES, classify_step, spread_step_time
 from suanpei.physics.workload import build_workload
 from suanpei.planner.enumerate import PRACTICAL, Space
 from suanpei.planner.frontier import find_frontier
@@ -121,9 +122,8 @@ class _Search:
             groups.setdefault(id(option.cluster), (option.cluster, []))[1].append(index)
         return list(groups.values())
 
-    def spread(self, cluster: Cluster) -> Spread:
+    def spread(self, cluster: Cluster, error_class: str) -> Spread:
         """Give the distribution of the cluster's step times."""
-        error_class = classify_step(self.job, cluster)
         return spread_step_time(self.calibration, error_class, cluster.accelerator.generation)
 
     def choose(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> list[Choice]:
@@ -155,7 +155,8 @@ class _Search:
 
         Set-up, checkpoints and stops only add to it, so its confidence quantile must be within the limit.
         """
-        factor = self.spread(cluster).factor(self.settings.constraints.confidence)
+        confidence = self.settings.constraints.confidence
+        factors = {name: self.spread(cluster, name).factor(confidence) for name in ERROR_CLASSES}
         limits: dict[int, float] = {}
         for index in indices:
             option = self.options[index]
@@ -163,11 +164,22 @@ class _Search:
                 limit = inf
                 if limited:
                     rented = option.rented_gpus(count, self.settings.run.spare_nodes)
-                    limit = self.settings.constraints.limit_s(option, rented) / factor
+                    limit = self.settings.constraints.limit_s(option, rented)
+                    limit /= factors[classify_step(self.job, cluster, count)]
                 limits[count] = max(limits.get(count, 0.0), limit)
         return limits
 
     def _choices(self, option: ClusterOption, found: Mapping[int, Found]) -> list[Choice]:
+        by_class: dict[str, dict[int, Found]] = defaultdict(dict)
+        for count, entry in found.items():
+            by_class[classify_step(self.job, option.cluster, count)][count] = entry
+        return [
+            choice
+            for error_class, members in by_class.items()
+            for choice in self._choices_of(option, members, self.spread(option.cluster, error_class))
+        ]
+
+    def _choices_of(self, option: ClusterOption, found: Mapping[int, Found], spread: Spread) -> list[Choice]:
         settings = self.settings
         entries = list(found.values())
         runs = estimate_runs(
@@ -177,7 +189,7 @@ class _Search:
             tokens=self.tokens,
             gpus_per_node=option.cluster.gpus_per_node,
             checkpoint_bytes=np.array([entry.checkpoint_bytes for entry in entries]),
-            spread=self.spread(option.cluster),
+            spread=spread,
             assumptions=settings.run,
         )
         rented = [option.rented_gpus(count, settings.run.spare_nodes) for count in found]

@@ -13,7 +13,7 @@ from suanpei.messages import Message, name_duration
 from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.run import RunAssumptions, RunEstimate, estimate_runs
 from suanpei.physics.strategy import warn_strategy
-from suanpei.physics.uncertainty import spread_measured_step
+from suanpei.physics.uncertainty import spread_measured_step, spread_step_time
 from suanpei.physics.workload import build_workload
 from suanpei.quantities import MOST_GPUS, parse_count, parse_duration_s
 from suanpei.verbs.advice import Advice, advise
@@ -98,7 +98,7 @@ def estimate(request: EstimateRequest) -> EstimateResult:
     chosen = choose_strategy(request.strategy, job, cluster, gpus, inputs)
     estimates, strategy = chosen.estimates, chosen.estimates.strategies.row(chosen.row)
     explained = estimates.row(chosen.row)
-    spread = estimates.step_spread
+    spread = spread_step_time(inputs.calibration, explained.error_class, cluster.accelerator.generation)
     if request.measured_step is not None:
         explained, spread = rescale_to_measured(explained, parse_duration_s(request.measured_step, "measured-step"))
     run_assumptions = RunAssumptions()

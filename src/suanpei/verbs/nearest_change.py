@@ -42,6 +42,8 @@ def find_nearest_change(
 ) -> Message:
     """Try other numbers of cards, then a lighter method, then other cards; the first that gives a plan is named.
 
+    Where none does, the first on which the job at least fits is, with what then stands in the way.
+
     Args:
         job: The job of which nothing fits. [-]
         request: As the user gave it. [-]
@@ -53,15 +55,21 @@ def find_nearest_change(
     Returns:
         A sentence with the options to give.
     """
+    second_best = None
     for change in _changes(job, request, terms, inputs, supplies):
         try:
             found = search(change.job, change.supplies())
         except InputError:
             continue
         kept = [choice for choice in found.choices if choice.probability >= terms.confidence]
-        if kept:
-            return change.template(min(kept, key=lambda choice: abs(choice.gpus - terms.counts.most)))
-    return Message(
+        nearest = min(kept or found.choices, key=lambda choice: abs(choice.gpus - terms.counts.most), default=None)
+        if kept and nearest is not None:
+            return change.template(nearest)
+        if second_best is None and nearest is not None:
+            second_best = Message(
+                "{change}, but then {failure}", change=change.template(nearest), failure=found.failure
+            )
+    return second_best or Message(
         "No other number of cards, lighter method or card would do; a smaller model or a shorter --seq-len may"
     )
 
