@@ -28,7 +28,7 @@ def test_the_rate_of_one_card_ends_it_below_six_tenths() -> None:
     knee = find_knee([point(8, 80, 100), point(16, 44, 60), point(32, 30, 59.9), point(64, 25, 40)])
     assert knee is not None
     assert knee.recommended_gpus == 16
-    assert str(knee.rule).startswith("at 32 accelerators each does 60 % of the model FLOP/s that it does at 8")
+    assert str(knee.rule).startswith("at 32 accelerators each does 59.9 % of the model FLOP/s that it does at 8")
 
 
 def test_exposed_communication_ends_it_above_three_tenths() -> None:

@@ -35,7 +35,7 @@ def test_the_table_says_the_cards_days_and_cost() -> None:
 
 def test_the_table_in_chinese() -> None:
     text = _say("zh")
-    for words in ("每 token 最省", "放得下的最低租金配置", "家卖家", "并非报价", "各标称显存所需的最少卡数"):
+    for words in ("每 token 最省", "放得下的最低租金", "家卖家", "并非报价", "各标称显存所需的最少卡数"):
         assert words in text
     for words in ("Cheapest", "Fewest", "offer", "sellers"):
         assert words not in text

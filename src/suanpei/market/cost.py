@@ -220,6 +220,8 @@ def list_missing(price: IndicativePrice | Offer, *, nodes: int) -> tuple[Message
         missing.append(Message("the network between nodes, where it is billed apart"))
     if price.is_tax_open:
         missing.append(Message("tax, not stated: ask whether VAT is in the price (6 or 13 % by contract type)"))
+    if price.is_tax_left_out:
+        missing.append(Message("VAT on top of a price that leaves it out (6 or 13 % by contract type)"))
     return tuple(missing)
 
 

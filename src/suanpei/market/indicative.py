@@ -70,6 +70,8 @@ class IndicativePrice:
     """What the rows leave open."""
     is_tax_open: bool = True
     """Whether it is unknown if tax is in the price."""
+    is_tax_left_out: bool = False
+    """Whether tax comes on top of some of the rows."""
 
     @property
     def is_month_billed(self) -> bool:
@@ -231,6 +233,7 @@ def _quote(pick: _Pick, wanted: Tier, terms: PriceTerms) -> IndicativePrice:
         substitutes=_substitutes(pick, wanted, name, terms),
         questions=_questions(used, len(readings), terms),
         is_tax_open=not all(row.is_tax_stated or _is_retail(row) for row in used),
+        is_tax_left_out=any(row.is_tax_left_out for row in used),
     )
 
 

@@ -100,6 +100,11 @@ class PriceRow:
         return is_tax_stated(self.tax)
 
     @property
+    def is_tax_left_out(self) -> bool:
+        """Whether tax comes on top of the price."""
+        return is_tax_left_out(self.tax)
+
+    @property
     def seller(self) -> str:
         """The provider without case, punctuation and the channel it was read through: one key per seller."""
         return re.sub(r"[\s._-]+", "", re.sub(r",?\s*via [^)]*", "", self.provider).casefold()).replace("()", "")
@@ -146,6 +151,11 @@ class Offer:
         return not is_tax_stated(self.tax)
 
     @property
+    def is_tax_left_out(self) -> bool:
+        """Whether the seller adds tax on top."""
+        return is_tax_left_out(self.tax)
+
+    @property
     def unit_price(self) -> UnitPrice:
         """The price as it is billed; an offer has no band."""
         return UnitPrice(
@@ -175,6 +185,11 @@ class Offer:
             rate=", ".join(map(str, rates.route(self.price.currency, currency))),
         )
         return replace(self, price=rates.convert(self.price, currency), assumptions=(*self.assumptions, note))
+
+
+def is_tax_left_out(tax: str) -> bool:
+    """Tell whether a wording says that tax comes on top of the price."""
+    return bool(re.search(r"exclud|不含税|未税", tax.casefold()))
 
 
 def is_tax_stated(tax: str) -> bool:

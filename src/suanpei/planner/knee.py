@@ -107,7 +107,7 @@ def _check(point: CurvePoint, base: CurvePoint, before: CurvePoint, day_value: f
             "at {gpus} accelerators each does {percent} % of the model FLOP/s that it does at {base}, over the whole"
             " run, below {least} %",
             gpus=point.gpus,
-            percent=f"{100 * fraction:.0f}",
+            percent=f"{100 * fraction:.1f}",
             base=base.gpus,
             least=f"{100 * LEAST_RATE_FRACTION:.0f}",
         )

@@ -53,12 +53,12 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
         "gpus": choices[cheapest].gpus,
         "accelerator": choices[cheapest].accelerator,
         "cost": _amount(costs[cheapest]),
-        "relaxed": f"{ceil(costs[cheapest]):,}",
+        "relaxed": _up_amount(costs[cheapest]),
     }
     if constraints.deadline_s is None:
         return Message(
             "no plan stays within the budget of {budget} with probability {confidence}: the cheapest, {gpus} ×"
-            " {accelerator}, costs {cost}; a budget of {relaxed} would do",
+            " {accelerator}, needs {cost} to be that sure; a budget of {relaxed} would do",
             **values,
         )
     later_s = [
@@ -69,12 +69,13 @@ def explain_failure(choices: Sequence[Choice], constraints: Constraints, tallies
     if not later_s:
         return Message(
             "no plan keeps both deadline and budget of {budget} with probability {confidence}: the cheapest within the"
-            " deadline, {gpus} × {accelerator}, costs {cost}; a budget of {relaxed} would do",
+            " deadline, {gpus} × {accelerator}, needs {cost} to be that sure; a budget of {relaxed} would do",
             **values,
         )
     return Message(
         "no plan keeps both deadline and budget of {budget} with probability {confidence}: the cheapest within the"
-        " deadline, {gpus} × {accelerator}, costs {cost}; a budget of {relaxed} would do, or a deadline of {later} d",
+        " deadline, {gpus} × {accelerator}, needs {cost} to be that sure; a budget of {relaxed} would do, or a"
+        " deadline of {later} d",
         later=_up(min(later_s) / DAY_S),
         **values,
     )
@@ -98,7 +99,7 @@ def _explain_deadline(
     if kept:
         return Message(
             "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
-            " {accelerator}, takes {days} d; a deadline of {relaxed} d would do",
+            " {accelerator}, needs {days} d to be that sure; a deadline of {relaxed} d would do",
             relaxed=_up(min(durations_s[index] for index in kept) / DAY_S),
             **values,
         )
@@ -107,15 +108,16 @@ def _explain_deadline(
         first = min(dear, key=durations_s.__getitem__)
         return Message(
             "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
-            " {accelerator}, takes {days} d; a deadline of {relaxed} d and a budget of {amount} would do",
+            " {accelerator}, needs {days} d to be that sure; a deadline of {relaxed} d and a budget of {amount} would"
+            " do",
             relaxed=_up(durations_s[first] / DAY_S),
-            amount=f"{ceil(dear[first]):,}",
+            amount=_up_amount(dear[first]),
             **values,
         )
     return Message(
         "no plan meets the deadline of {deadline} d with probability {confidence}: the soonest, {gpus} ×"
-        " {accelerator}, takes {days} d; a deadline of {relaxed} d and a --price of up to {most} per card-hour would"
-        " do",
+        " {accelerator}, needs {days} d to be that sure; a deadline of {relaxed} d and a --price of up to {most} per"
+        " card-hour would do",
         relaxed=_up(durations_s[soonest] / DAY_S),
         most=_down(_affordable(choices[soonest], durations_s[soonest], budget)),
         **values,
@@ -163,6 +165,12 @@ def _affordable(choice: Choice, duration_s: float, budget: float) -> float:
 def _amount(amount: float) -> str:
     """Write an amount of money as bills do."""
     return f"{amount:,.2f}" if amount < CENTS_BELOW else f"{amount:,.0f}"
+
+
+def _up_amount(amount: float) -> str:
+    """Round an amount up to three figures, at least to a whole unit."""
+    unit = 10 ** max(len(str(ceil(amount))) - 3, 0)
+    return f"{ceil(amount / unit) * unit:,}"
 
 
 def _down(price: float) -> str:

@@ -180,8 +180,8 @@ class Scanner:
         values = {"gpus": int(strategies.gpus[nearest]), "accelerator": cluster.accelerator.name}
         example = (
             Message(
-                "{gpus} × {accelerator}: the work alone takes {ratio} times as long as the limit allows",
-                ratio=f"{float(excess[nearest]):.2f}",
+                "{gpus} × {accelerator}: the work alone, at the confidence asked for, takes {ratio} times the limit",
+                ratio=f"{float(excess[nearest]):.3g}",
                 **values,
             )
             if np.isfinite(excess[nearest])

@@ -176,5 +176,5 @@ def _kernel_changes(job: Job, strategy: Strategy) -> Iterator[_Change]:
             job=replace(job, offload=job.offload | {"optimizer"}),
             strategy=strategy,
             change=Message("optimizer states in host memory"),
-            why=Message("twelve bytes per parameter leave the accelerator, at the price of the host link"),
+            why=Message("its states and the gradients leave the accelerator, at the price of the host link"),
         )

@@ -101,6 +101,8 @@ class GpuFacts:
     links: GpuLinks
     price: GpuPrice | None
     """Cards by the hour, one node or less; None where no reading serves."""
+    cluster_price: GpuPrice | None
+    """What several nodes pay, by `tier`; None where no reading serves."""
     tdp_watts: float | None
     export_note: str
     accumulation_note: str
@@ -182,7 +184,8 @@ def _describe(
         achievable_flops_per_s=_achievable(accelerator, calibration),
         memory_bytes_per_s=accelerator.memory_bytes_per_s if has_bandwidth else None,
         links=_links(catalogue, accelerator),
-        price=_price(accelerator, prices, terms),
+        price=_price(accelerator, prices, terms, nodes=1),
+        cluster_price=_price(accelerator, prices, terms, nodes=2),
         tdp_watts=accelerator.tdp_watts,
         export_note=accelerator.export_note,
         accumulation_note=accelerator.accumulation_note,
@@ -226,8 +229,8 @@ def _link(link: Link) -> GpuLink:
     )
 
 
-def _price(accelerator: Accelerator, prices: PriceTable, terms: PriceTerms) -> GpuPrice | None:
-    quoted = quote_indicative(prices, accelerator.name, nodes=1, terms=terms)
+def _price(accelerator: Accelerator, prices: PriceTable, terms: PriceTerms, *, nodes: int) -> GpuPrice | None:
+    quoted = quote_indicative(prices, accelerator.name, nodes=nodes, terms=terms)
     band = next(iter(quoted), None)
     if band is None or band.tier == "stated":
         return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
 from suanpei.quantities import CountRange
+from suanpei.units import DAY_S
 from suanpei.verbs.job_request import with_method
 from suanpei.verbs.plan_request import LARGEST_GPUS
 from suanpei.verbs.supply import Supplies, build_supplies, select_table
@@ -42,7 +44,7 @@ def find_nearest_change(
 ) -> Message:
     """Try other numbers of cards, then a lighter method, then other cards; the first that gives a plan is named.
 
-    Where none does, the first on which the job at least fits is, with what then stands in the way.
+    Where none does, the first on which the job at least fits is, with the deadline and budget that it takes.
 
     Args:
         job: The job of which nothing fits. [-]
@@ -66,11 +68,22 @@ def find_nearest_change(
         if kept and nearest is not None:
             return change.template(nearest)
         if second_best is None and nearest is not None:
-            second_best = Message(
-                "{change}, but then {failure}", change=change.template(nearest), failure=found.failure
-            )
+            second_best = _with_terms(change.template(nearest), nearest, terms.confidence)
     return second_best or Message(
         "No other number of cards, lighter method or card would do; a smaller model or a shorter --seq-len may"
+    )
+
+
+def _with_terms(change: Message, choice: Choice, confidence: float) -> Message:
+    duration_s = choice.duration_at_s(confidence)
+    days, cost = f"{ceil(duration_s / DAY_S * 10) / 10:g}", choice.cost_of(duration_s)
+    if cost is None:
+        return Message("{change}, given a deadline of {days} d and a price (--price)", change=change, days=days)
+    return Message(
+        "{change}, given a deadline of {days} d and a budget of {amount}",
+        change=change,
+        days=days,
+        amount=f"{ceil(cost):,}",
     )
 
 

@@ -116,13 +116,16 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
         raise InputError(Message("confidence must be between 0.5 and 0.99, got {given}", given=request.confidence))
     if not 1 <= request.top <= 100:
         raise InputError(Message("top must be between 1 and 100, got {given}", given=request.top))
+    objective = parse_choice(request.objective, "objective", OBJECTIVES)
+    if request.day_value is not None and objective == "time":
+        raise InputError(Message("day-value weighs days against money; it does not go with --objective time"))
     return PlanTerms(
         currency=currency,
         rates=rates,
         deadline_s=None if request.deadline is None else parse_duration_s(request.deadline, "deadline"),
         budget=_money(request.budget, "budget", currency, rates),
         confidence=confidence,
-        objective=parse_choice(request.objective, "objective", OBJECTIVES),
+        objective=objective,
         day_value=_money(request.day_value, "day-value", currency, rates),
         counts=counts,
         stated_prices=dict(parse_gpu_price(text, "price") for text in request.price),

@@ -174,7 +174,7 @@ def _render_totals(result: EstimateResult, lang: Language) -> list[RenderableTyp
         (
             Message("device"),
             format_bytes(memory.device_bytes),
-            Message("what the driver must give; the verdict uses this"),
+            Message("what the job needs of the card, without that cache; the verdict uses this"),
         ),
         (
             Message("host memory"),

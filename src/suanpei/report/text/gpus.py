@@ -27,7 +27,9 @@ def render_gpus(result: GpusResult, lang: Language) -> RenderableType:
     """Render one accelerator with its links, price and source, or the list of all."""
     if result.accelerator is None:
         return _render_list(result, lang)
-    notes = (*result.assumptions, *(result.accelerator.price.substitutes if result.accelerator.price else ()))
+    prices = (result.accelerator.price, result.accelerator.cluster_price)
+    substitutes = [note for price in prices if price is not None for note in price.substitutes]
+    notes = tuple(dict.fromkeys((*result.assumptions, *substitutes)))
     return Group(_render_facts(result.accelerator, lang), *render_assumptions(notes, lang))
 
 
@@ -95,6 +97,7 @@ def _render_facts(facts: GpuFacts, lang: Language) -> Table:
         (translate("Host link", lang), f"{links.host_bytes_per_s / GB_BYTES:g} GB/s"),
         (translate("Power", lang), f"{facts.tdp_watts:g} W" if facts.tdp_watts else UNKNOWN),
         (translate("Price per card-hour", lang), _say_price(facts.price, lang)),
+        (translate("The same, several nodes", lang), _say_price(facts.cluster_price, lang)),
         (translate("Export", lang), facts.export_note or UNKNOWN),
         (translate("Source", lang), facts.source),
         (translate("As of", lang), _say_date(facts, lang)),

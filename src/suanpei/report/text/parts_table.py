@@ -122,15 +122,23 @@ def _parts_table(
 
 def say_run(run: RunEstimate, lang: Language) -> str:
     """Say steps, checkpoints and stops of a run in one sentence."""
-    return translate(
-        Message(
+    values = {
+        "steps": f"{run.steps:,}",
+        "blocking": say_duration(run.checkpoint_blocking_s, lang),
+        "stops": f"{run.expected_stops:.2g}" if run.expected_stops < 10 else f"{run.expected_stops:.0f}",
+        "goodput": f"{run.goodput:.1%}",
+    }
+    if run.checkpoint_interval_s >= run.parts["run_steps"]:
+        said = Message(
+            "{steps} steps; one checkpoint at the end takes {blocking}; {stops} unplanned stops expected; {goodput} of"
+            " the time after set-up is useful",
+            **values,
+        )
+    else:
+        said = Message(
             "{steps} steps; a checkpoint every {interval} holds training up for {blocking}; {stops} unplanned stops"
             " expected; {goodput} of the time after set-up is useful",
-            steps=f"{run.steps:,}",
             interval=say_duration(run.checkpoint_interval_s, lang),
-            blocking=say_duration(run.checkpoint_blocking_s, lang),
-            stops=f"{run.expected_stops:.2g}" if run.expected_stops < 10 else f"{run.expected_stops:.0f}",
-            goodput=f"{run.goodput:.1%}",
-        ),
-        lang,
-    )
+            **values,
+        )
+    return translate(said, lang)

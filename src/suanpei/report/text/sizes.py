@@ -55,8 +55,9 @@ def _render_counts(result: SizesResult, lang: Language) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
     table.add_column(translate("Method", lang))
     table.add_column(translate("Model", lang), justify="right")
-    for card in result.cards:
-        table.add_column(_label(card), justify="right")
+    labels = [_label(card) for card in result.cards]
+    for card, label in zip(result.cards, labels, strict=True):
+        table.add_column(label if labels.count(label) == 1 else card.accelerator, justify="right")
     for row in result.rows:
         gpus = {cell.accelerator: f"{cell.gpus:,}" for cell in row.cells}
         table.add_row(row.method, row.size, *(gpus.get(card.accelerator, UNKNOWN) for card in result.cards))

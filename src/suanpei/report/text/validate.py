@@ -92,7 +92,10 @@ def _render_groups(summaries: Sequence[Summary], title: str, lang: Language) -> 
     parts: list[RenderableType] = []
     for file in dict.fromkeys(summary.file for summary in summaries):
         rows = [summary for summary in summaries if summary.file == file]
-        parts += [_render_summary(rows, f"{title}: {file}", lang), Text()]
+        parts += [
+            _render_summary(rows, translate(Message("{title}: {file}", title=title, file=file), lang), lang),
+            Text(),
+        ]
     return parts
 
 
