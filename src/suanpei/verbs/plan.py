@@ -154,6 +154,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                     *terms.assumptions,
                     *supplies.assumptions,
                     *found.listed[0].choice.option.cluster.assumptions,
+                    *_batch_notes(job, rows),
                     *PRACTICAL.messages(),
                     *RunAssumptions().messages(),
                 )
@@ -318,6 +319,20 @@ def _frontier(found: SearchResult, currency: str) -> tuple[FrontierPoint, ...]:
         for choice in sorted(found.frontier, key=lambda choice: (choice.cost is None, choice.cost or 0.0, choice.days))
     ]
     return tuple(points)
+
+
+def _batch_notes(job: Job, rows: tuple[PlanRow, ...]) -> tuple[Message, ...]:
+    """Say which plans take another global batch, because their data-parallel ranks do not divide the job's."""
+    return tuple(
+        Message(
+            "plan {rank}: a global batch of {seqs} sequences, which its {ranks} data-parallel ranks divide",
+            rank=row.rank,
+            seqs=row.strategy.global_batch_seqs,
+            ranks=row.strategy.dp,
+        )
+        for row in rows
+        if row.strategy.global_batch_seqs != job.global_batch_seqs
+    )
 
 
 def _knee(found: SearchResult) -> KneeResult | None:
