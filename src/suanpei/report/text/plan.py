@@ -44,6 +44,7 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
     """Render plans: the headline first, then what a buyer checks, then what a doubter checks."""
     parts: list[RenderableType] = [
         Paragraph(translate(_headline(result, lang), lang), style="bold"),
+        *(Paragraph(translate(said, lang)) for said in _say_near_tie(result.plans, lang)),
         Paragraph(translate(_say_job(result.job), lang)),
         heading(translate("Plans", lang)),
         _render_rows(result.plans, lang, with_probability=_is_limited(result)),
@@ -62,6 +63,11 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
     parts += render_rest(result, lang)
     return Group(*parts)
 
+
+NEAR_TIE_COST = 1.1
+"""Cost over the first plan's up to which a much sooner plan is named beside it. A judgement."""
+NEAR_TIE_DAYS = 0.75
+"""Days over the first plan's that count as much sooner. A judgement."""
 
 _LEGEND = Message(
     "tp, pp, vpp, cp, ep, dp: tensor, pipeline, virtual-pipeline, context, expert, data parallel; zero1–3: sharding;"
@@ -98,6 +104,31 @@ def _headline(result: PlanResult, lang: Language) -> Message:
         probability=say_probability(first.constraint_probability),
         limits=_say_limits(result, lang),
     )
+
+
+def _say_near_tie(plans: Sequence[PlanRow], lang: Language) -> list[Message]:
+    """Name the cheapest plan that costs little more than the first and is much sooner."""
+    first = plans[0]
+    if first.cost is None:
+        return []
+    sooner = [
+        (row.cost.total.amount / first.cost.total.amount, row)
+        for row in plans[1:]
+        if row.cost is not None and row.run.days <= NEAR_TIE_DAYS * first.run.days
+    ]
+    ratio, row = min(sooner, key=lambda pair: pair[0], default=(None, first))
+    if ratio is None or ratio > NEAR_TIE_COST:
+        return []
+    return [
+        Message(
+            "Nearly as cheap and much sooner, plan {rank}: {gpus} × {accelerator}, {time}, {percent} more.",
+            rank=row.rank,
+            gpus=row.gpus,
+            accelerator=row.accelerator,
+            time=say_duration(row.run.days * DAY_S, lang),
+            percent=f"{float(ratio) - 1.0:.1%}",
+        )
+    ]
 
 
 def _say_cost(row: PlanRow) -> Message:
