@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
+from suanpei.verbs.job_request import JobRequest
 from suanpei.verbs.plan_request import PlanRequest
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def read_plan_request(path: Path, given: PlanRequest) -> PlanRequest:
         The earlier request, its day included, so that the same data give the same result.
 
     Raises:
-        InputError: the file cannot be read, is no plan, or other options stand beside it.
+        InputError: the file cannot be read, is no plan or one of a newer version, or other options stand beside it.
     """
     empty = PlanRequest(job=type(given.job)(), as_of=given.as_of, currency=given.currency)
     if given != empty:
@@ -37,9 +39,25 @@ def read_plan_request(path: Path, given: PlanRequest) -> PlanRequest:
         raise InputError(
             Message("replay: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(Message("replay: {path} is not JSON: {reason}", path=str(path), reason=str(error))) from error
     try:
-        return TypeAdapter(PlanRequest).validate_python(document["request"])
+        request = TypeAdapter(PlanRequest).validate_python(document["request"])
+        unknown = sorted(
+            {*_unknown(PlanRequest, document["request"]), *_unknown(JobRequest, document["request"]["job"])}
+        )
     except (ValidationError, KeyError, TypeError) as error:
         raise InputError(Message("replay: {path} is no result of suanpei plan --json", path=str(path))) from error
+    if unknown:
+        raise InputError(
+            Message(
+                "replay: {path} holds options that this version does not know: {options}",
+                path=str(path),
+                options=unknown,
+            )
+        )
+    return request
+
+
+def _unknown(kind: type[PlanRequest | JobRequest], given: dict[str, Any]) -> set[str]:
+    return set(given) - {item.name for item in fields(kind)}

@@ -138,7 +138,14 @@ class Output:
         from rich.console import Console
 
         is_wide_open = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-        console = Console(file=sys.stdout, highlight=False, width=_PIPE_WIDTH if is_wide_open else None)
+
+        class PipeConsole(Console):
+            """A console that leaves the end of a pipe to the frame; rich would leave the program with code 1."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        console = PipeConsole(file=sys.stdout, highlight=False, width=_PIPE_WIDTH if is_wide_open else None)
         console.print(content)
 
     def progress(self, label: Message) -> AbstractContextManager[Callable[[int, int], None]]:

@@ -128,7 +128,10 @@ def _run_in_language(arguments: list[str], lang: Language) -> int:
     if not {"-h", "--help"}.isdisjoint(arguments):
         _translate_panels(lang)
     app = build_app(lang, COMMANDS if name is None else (name,))
-    code = typer.main.get_command(app).main(arguments, prog_name="suanpei", standalone_mode=False, obj=lang)
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="suanpei", standalone_mode=False, obj=lang)
+    except SystemExit:  # rich leaves so where the reader of a pipe has seen enough of a help text
+        return 0
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()
     return code if isinstance(code, int) else 0
@@ -203,13 +206,18 @@ def _parameter_name(parameter: Any) -> str:
 
 def _fail(message: Message, lang: Language, exit_code: int) -> int:
     line = " ".join(translate(message, lang).split())
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(OSError):  # nobody can be told
         sys.stderr.write(f"suanpei: {line}\n")
+        sys.stderr.flush()
     return exit_code
 
 
 def _make_streams_safe() -> None:
-    """Replace what a console cannot show (cp936 and others), instead of failing on it."""
+    """Replace what a console cannot show (cp936 and others), instead of failing on it; stand in for a closed one."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # lives until the end
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # lives until the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -137,9 +137,10 @@ def _say_step(result: EstimateResult, lang: Language) -> str:
 def _say_job(result: EstimateResult) -> Message:
     job = result.job
     return Message(
-        "{model}, {method}, on {gpus} × {accelerator}, {machines}; sequences of {seq_len}, {batch} per step"
-        " ({batch_tokens} tokens); {precision}, {optimizer}",
+        "{model} ({parameters} parameters), {method}, on {gpus} × {accelerator}, {machines}; sequences of"
+        " {seq_len}, {batch} per step ({batch_tokens} tokens); {precision}, {optimizer}",
         model=job.model,
+        parameters=format_count(job.total_parameters),
         method=name_method(job.method),
         gpus=result.estimate.gpus,
         accelerator=result.accelerator,

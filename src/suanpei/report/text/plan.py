@@ -151,9 +151,10 @@ def _say_limits(result: PlanResult, lang: Language) -> Message:
 
 def _say_job(job: JobSummary) -> Message:
     return Message(
-        "{model}, {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step ({batch_tokens} tokens);"
-        " {precision}, {optimizer}",
+        "{model} ({parameters} parameters), {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step"
+        " ({batch_tokens} tokens); {precision}, {optimizer}",
         model=job.model,
+        parameters=format_count(job.total_parameters),
         method=name_method(job.method),
         tokens=format_count(job.tokens or 0.0),
         seq_len=f"{job.seq_len:,}",
