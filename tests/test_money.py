@@ -52,6 +52,13 @@ def test_half_a_unit_is_rounded_up_as_bills_do() -> None:
     assert cny("2.5").rounded(0) == cny("3")
 
 
+@pytest.mark.parametrize("rate", ["0", "-7", "nan", "inf", "abc", "", "1e12"])
+def test_a_rate_that_is_no_number_above_zero_is_refused(rate: str) -> None:
+    row = {"from": "USD", "to": "CNY", "rate": rate, "as_of": "", "confidence": "", "source": "", "note": ""}
+    with pytest.raises(InputError, match="exchange rates: one USD in CNY must be a number above zero"):
+        ExchangeRates.from_rows([row])
+
+
 def test_two_currencies_do_not_mix() -> None:
     with pytest.raises(InputError, match="cannot combine USD with CNY"):
         cny("1") + Money(amount=Decimal(1), currency="USD")

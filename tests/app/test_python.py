@@ -68,6 +68,12 @@ def test_numbers_serve_where_text_does() -> None:
     assert text.job.lora.targets == LORA_TARGETS
 
 
+def test_lists_and_texts_serve_where_numbers_do() -> None:
+    listed = suanpei.plan("llama-3-8b", tokens="2B", gpu="A800", gpus=[8, 16], top="2", seq_len="4096", as_of=DAY)
+    text = suanpei.plan("llama-3-8b", tokens="2B", gpu="A800", gpus="8,16", top=2, seq_len=4096, as_of=DAY)
+    assert listed.plans == text.plans
+
+
 def test_a_result_prints_as_the_command_line_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gpus", "H800"]) == 0
     assert str(suanpei.gpus("H800")).splitlines() == capsys.readouterr().out.splitlines()
@@ -121,6 +127,22 @@ def test_sizes_models_and_tables_of_the_user(tmp_path: Path) -> None:
         (lambda: suanpei.plan("7B", tokens="2B", deadline="20"), "deadline"),
         (lambda: suanpei.estimate("7B", gpu="A1OO", gpus=8), "A1OO is unknown"),
         (lambda: suanpei.sizes("7B", method="dpo"), "got 'dpo'"),
+        (lambda: suanpei.sizes("7B", gpu=5), "accelerator 5 is ambiguous"),
+        (lambda: suanpei.plan("7B", tokens=[1, "x"]), "tokens takes a text or a number, got '[1, 'x']'"),
+        (lambda: suanpei.plan("7B", tokens="2B", top="many"), "top takes a whole number, got 'many'"),
+        (lambda: suanpei.plan("7B", tokens="2B", top=2.5), "top takes a whole number, got '2.5'"),
+        (lambda: suanpei.plan("7B", tokens="2B", epochs=True), "epochs takes a number, got 'True'"),
+        (lambda: suanpei.plan("7B", tokens="2B", as_of="yesterday"), "as_of takes a date such as 2026-07-15"),
+        (lambda: suanpei.plan("7B", tokens="2B", catalog=5), "catalog takes a path, got '5'"),
+        (lambda: suanpei.plan("7B", tokens="2B", offers=[None]), "offers takes a path, got 'None'"),
+        (lambda: suanpei.plan("7B", tokens="2B", flash_attention="no"), "flash_attention must be true or false"),
+        (lambda: suanpei.estimate("7B", gpu="A800", gpus=8, sp="yes"), "sp must be true or false"),
+        (
+            lambda: suanpei.estimate("7B", gpu="A800", gpus=8, host_memory_bytes=1),
+            "there is no option host_memory_bytes",
+        ),
+        (lambda: suanpei.tokens("x.jsonl", None), "tokenizer takes a path"),  # type: ignore[arg-type]  # on purpose
+        (lambda: suanpei.models("~nobody-of-that-name/x"), "does not exist"),
     ],
 )
 def test_wrong_options_are_named(call: object, words: str) -> None:

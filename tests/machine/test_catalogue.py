@@ -95,6 +95,9 @@ def test_a_card_joined_by_a_fabric_of_the_users_own(tmp_path: Path) -> None:
         ("name,memory_gib_usable\nA800-SXM4-80GB,lots\n", "line 2: column memory_gib_usable must be a number"),
         ("name,memory_gib_usable\nA800-SXM4-80GB,-1\n", "line 2: column memory_gib_usable must be a number"),
         ("name,memory_gib_usable\nA800-SXM4-80GB,nan\n", "line 2: column memory_gib_usable must be a number"),
+        ("name,memory_gib_usable\nA800-SXM4-80GB,0\n", "line 2: column memory_gib_usable must be above 0"),
+        ("name,bf16_tflops\nA800-SXM4-80GB,1e300\n", "line 2: column bf16_tflops must be a number from 0 to 1e12"),
+        ("name,memory_bandwidth_gbps\nA800-SXM4-80GB,0\n", "column memory_bandwidth_gb_per_s must be above 0"),
         ("name,memory_gib_usable\nA800-SXM4-80GB\n", "line 2: 1 cells where the header has 2"),
         ("name,memory_gib_usable\n,70\n", "line 2: column name is blank"),
         ("name,memroy\nA800-SXM4-80GB,1\n", "unknown or repeated column memroy"),
@@ -133,6 +136,13 @@ def test_broken_toml_is_refused(tmp_path: Path) -> None:
     catalogue = load_catalogue(_write(tmp_path, "calibration.toml", "calibration_id ="))
     with pytest.raises(InputError, match="is not valid TOML"):
         catalogue.toml("calibration")
+
+
+@pytest.mark.parametrize("name", ["generations", "links"])
+def test_a_nested_file_without_what_is_read_is_refused(tmp_path: Path, name: str) -> None:
+    catalogue = load_catalogue(_write(tmp_path, f"{name}.toml", "a = 1\n"))
+    with pytest.raises(InputError, match=rf"{name}.toml: \w+ is missing or of another kind"):
+        load_accelerators(catalogue)
 
 
 def test_a_blank_cell_is_unknown_not_zero() -> None:

@@ -71,7 +71,9 @@ def test_a_kind_of_port_takes_the_usual_count_of_the_card() -> None:
     assert str(named.assumptions[0]) == "fabric IB: 8x400G infiniband per node assumed"
 
 
-@pytest.mark.parametrize("text", ["foo", "", "8x", "0x400G IB", "8x0G", "IB", "fast"])
+@pytest.mark.parametrize(
+    "text", ["foo", "", "8x", "0x400G IB", "8x0G", "IB", "fast", "-8x400G", "1e9x400G", "8x1e9G IB", "8x999999999G"]
+)
 def test_what_is_no_network_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="fabric takes ports and rate such as 8x400G IB"):
         parse_fabric(CATALOGUE, text)

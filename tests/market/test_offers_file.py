@@ -104,6 +104,9 @@ def test_names_are_resolved_and_an_unknown_one_is_placed(tmp_path: Path) -> None
         ([HEADER, FULL.replace("64", "")], ("line 2", "count")),
         ([HEADER, "", FULL, FULL.replace("6.5", "六块五")], ("line 4", "price_per_hour")),
         ([HEADER, FULL.replace("6.5", "-6.5")], ("line 2", "price_per_hour")),
+        ([HEADER, FULL.replace("6.5", "1e300")], ("line 2", "price_per_hour", "at most 1,000,000")),
+        ([HEADER, FULL.replace("monthly", "-3 months")], ("line 2", "term")),
+        ([HEADER, FULL.replace("monthly", "0 months")], ("line 2", "term")),
         ([HEADER, FULL.replace("CNY", "COW")], ("2", "currency", "COW")),
         ([HEADER, FULL.replace(",server", ",none")], ("line 2", "tier")),
         ([HEADER, FULL.replace(",server", ",gold")], ("line 2", "tier")),
@@ -120,6 +123,11 @@ def test_a_bad_file_gives_one_clear_line(tmp_path: Path, lines: list[str], words
     assert "bad.csv" in text
     for word in words:
         assert word in text
+
+
+def test_a_price_in_full_width_digits_is_read(tmp_path: Path) -> None:
+    (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, FULL.replace("6.5", "６．５")))
+    assert offer.price == cny("6.5")
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

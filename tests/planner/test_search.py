@@ -281,6 +281,39 @@ def test_deadline_and_budget_that_exclude_each_other() -> None:
     assert "keeps both deadline and budget" in str(both.failure)
 
 
+def test_no_budget_is_kept_by_a_card_without_a_price() -> None:
+    job = medium_job()
+    unpriced = option(price=None)
+    alone = run_search(job, unpriced, constraints=Constraints(budget=1e9))
+    assert alone.listed == ()
+    assert "no price of " in str(alone.failure)
+    assert alone.failure is not None
+    dearest = float(alone.failure.values["most"])
+    assert run_search(job, option(price=dearest), constraints=Constraints(budget=1e9)).listed
+    # beside a card with a price it is set aside, with the reason
+    beside = run_search(job, unpriced, option(cluster("H800-SXM5-80GB")), constraints=Constraints(budget=1e9))
+    assert {row.choice.option.price_per_gpu_hour for row in beside.listed} == {2.0}
+    assert any("no price is known" in str(rejection.reason) for rejection in beside.rejected)
+
+
+def test_a_missed_deadline_and_budget_are_relaxed_together() -> None:
+    job = medium_job()
+    failure = run_search(job, option(), constraints=Constraints(deadline_s=60.0, budget=1.0)).failure
+    assert failure is not None
+    deadline_s = float(failure.values["relaxed"]) * DAY_S
+    budget = float(failure.values["amount"].replace(",", ""))
+    assert run_search(job, option(), constraints=Constraints(deadline_s=deadline_s, budget=budget)).listed
+    # with money enough for a slower run, the deadline alone is named, and it does
+    cheapest = run_search(job, option()).listed[0].choice.cost
+    assert cheapest is not None
+    rich = 3 * cheapest
+    failure = run_search(job, option(), constraints=Constraints(deadline_s=60.0, budget=rich)).failure
+    assert failure is not None
+    assert "amount" not in failure.values
+    later = Constraints(deadline_s=float(failure.values["relaxed"]) * DAY_S, budget=rich)
+    assert run_search(job, option(), constraints=later).listed
+
+
 def test_what_never_fits_names_the_nearest() -> None:
     result = run_search(medium_job(), option(with_memory(cluster(), 2 * 2**30), counts=(1, 2)))
     assert result.choices == ()

@@ -63,6 +63,7 @@ def test_tokens_as_people_write_them(text: str, tokens: float) -> None:
         ("-5B", "--tokens must be above zero, got '-5B'"),
         ("nan", "--tokens: cannot read 'nan'"),
         ("inf", "--tokens: cannot read 'inf'"),
+        ("10⁹", "--tokens: raised digits in '10⁹' are not read; write a power as 1e9"),
         ("1e400", "--tokens must be at most 1e18, got '1e400'"),
         ("9" * 60, "--tokens must be at most 1e18"),
         ("9" * 500, "is too long for a quantity"),

@@ -51,6 +51,7 @@ def test_durations(text: str, seconds: float) -> None:
         ("1e9 y", "--deadline must be at most 100 y, got '1e9 y'"),
         ("30m", "--deadline: cannot read '30m'"),  # minutes or months
         ("48:00", "--deadline: cannot read '48:00'"),  # minutes and seconds to a batch system, hours to a person
+        ("1:75:00", "--deadline: cannot read '1:75:00'"),  # no clock shows 75 minutes
         ("soon", "--deadline: cannot read 'soon'"),
         ("2d-3h", "--deadline: cannot read '2d-3h'"),
         ("1d12", "--deadline: '1d12' has no unit"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -130,6 +131,31 @@ def test_a_missed_deadline_names_the_nearest_one() -> None:
 def test_a_budget_too_small_names_the_amount_with_its_currency() -> None:
     with pytest.raises(NoAnswerError, match=r"budget of 100.00 .* a budget of \S+ would do \(amounts in CNY\)"):
         plan(replace(ASKED, budget="100CNY"))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        replace(ASKED, gpus="1"),
+        replace(ASKED, gpus="1", gpu=("4090",), job=JobRequest(model="llama-3-8b", samples="100", avg_tokens="500")),
+        replace(ASKED, gpus="1023"),
+    ],
+    ids=["cards", "one small card", "a number that splits nothing"],
+)
+def test_the_nearest_number_of_cards_really_would_do(asked: PlanRequest) -> None:
+    with pytest.raises(NoAnswerError) as caught:
+        plan(asked)
+    would_do = re.search(r"would do: --gpus (\d+)$", str(caught.value))
+    assert would_do is not None, caught.value
+    assert plan(replace(asked, gpus=would_do[1])).plans
+
+
+def test_what_would_fit_but_for_the_money_says_how_much_it_takes() -> None:
+    with pytest.raises(NoAnswerError) as caught:
+        plan(replace(ASKED, gpus="1", budget="1CNY"))
+    terms = re.search(r"--gpus (\d+), given a deadline of (\S+) d and a budget of ([\d,]+)$", str(caught.value))
+    assert terms is not None, caught.value
+    assert plan(replace(ASKED, gpus=terms[1], deadline=f"{terms[2]}d", budget=f"{terms[3]}CNY")).plans
 
 
 def test_what_fits_nowhere_names_the_nearest_need() -> None:

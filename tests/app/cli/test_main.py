@@ -244,6 +244,15 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     assert (process.returncode, errors) == (0, b"")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_closed_stream_is_no_error(closed: str) -> None:
+    source = str(Path(suanpei.__file__).parents[1])
+    program = "from suanpei.app.cli.main import main; main()"
+    command = f'"{sys.executable}" -c "{program}" --version {closed}'
+    done = subprocess.run(["sh", "-c", command], env={**os.environ, "PYTHONPATH": source}, check=False)
+    assert done.returncode == 0
+
+
 def test_help_loads_nothing_heavy() -> None:
     program = (
         "import sys\nfrom suanpei.app.cli.main import run\nrun(['--help'])\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,17 @@ def fail(capsys: pytest.CaptureFixture[str], arguments: list[str], code: int) ->
         (["--samples", "5"], "avg-tokens is missing"),
         (["--avg-tokens", "5"], "samples is missing"),
         (["--data", "x.jsonl"], "tokenizer is missing"),
+        (["--tokens", "2B", "--avg-tokens", "5"], "samples is missing"),
+        (["--tokens", "2B", "--tokenizer", "x.json"], "data is missing"),
+        (["--samples", "1e15", "--avg-tokens", "1e15"], "tokens times epochs must be from 1 to 1e18"),
+        (["--tokens", "1 token", "--epochs", "0.1"], "tokens times epochs must be from 1 to 1e18"),
+        (["--tokens", "2B", "--global-batch", "1e12seqs"], "global-batch must be at most 10,000,000 sequences"),
+        (
+            ["--tokens", "1M", "--global-batch", "512seqs"],
+            "more than the 1M tokens of the whole run; give at most 244seqs",
+        ),
+        (["--tokens", "2B", "--price", "H800=5CNY"], "H800-SXM5-80GB is priced but not planned"),
+        (["--tokens", "2B", "--precision", "fp8"], "A800-SXM4-80GB has no fp8 peak"),
         (["--tokens", "2B", "--epochs", "0"], "epochs must be above 0"),
         (["--tokens", "2B", "--deadline", "20"], "deadline"),
         (["--tokens", "2B", "--deadline", "0d"], "deadline"),
@@ -95,6 +107,15 @@ def test_no_answer_is_exit_code_1_with_what_would_help(
     assert line in fail(capsys, [*PLAN, *arguments], 1)
 
 
+def test_a_card_without_a_price_keeps_no_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["plan", "llama-3-8b", "--tokens", "2B", "--gpu", "GB200", "--catalog", str(FROZEN)]
+    line = fail(capsys, [*arguments, "--budget", "90000USD"], 1)
+    price = re.search(r"no price of GB200-186GB is known.* --price: up to (\S+) per card-hour would do", line)
+    assert price is not None, line
+    assert cli.run([*arguments, "--budget", "90000USD", "--price", f"GB200={price[1]}USD"]) == 0
+    assert "likely to keep the budget" in capsys.readouterr().out.replace("\n", " ")
+
+
 def test_no_answer_is_said_in_chinese_too(capsys: pytest.CaptureFixture[str]) -> None:
     error = fail(capsys, [*PLAN, "--tokens", "2B", "--deadline", "1h", "--lang", "zh"], 1)
     assert "没有方案能以 0.9 的把握在" in error
@@ -119,6 +140,17 @@ def test_a_report_needs_a_folder_that_exists(capsys: pytest.CaptureFixture[str],
     assert "is a folder; name a file in it" in fail(capsys, [*arguments, str(tmp_path)], 2)
 
 
+def test_a_replay_holds_no_option_of_another_version(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert cli.run([*PLAN, "--tokens", "2B", "--json"]) == 0
+    saved = json.loads(capsys.readouterr().out)
+    saved["request"]["colour"] = "red"
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(saved), encoding="utf-8")
+    assert "does not know: colour" in fail(capsys, ["plan", "--replay", str(file)], 2)
+    file.write_text("[" * 200_000, encoding="utf-8")
+    assert "is not JSON" in fail(capsys, ["plan", "--replay", str(file)], 2)
+
+
 def test_the_currency_follows_the_language_unless_it_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     for options, currency in (
         (["--lang", "zh"], "CNY"),
@@ -134,6 +166,9 @@ def test_the_currency_follows_the_language_unless_it_is_named(capsys: pytest.Cap
     [
         (["--tp", "3"], "tp · pp · cp = 3 does not divide 8 gpus"),
         (["--tp", "x"], "--tp takes a whole number, got 'x'"),
+        (["--micro-batch", "99999999999999999999"], "micro_batch must be at most 10,000,000"),
+        (["--gpus", "1e15"], "gpus must be at most 1,000,000"),
+        (["--measured-step", "1ms"], "of the card's peak; check the time"),
         (["--host-memory", "64"], "host-memory"),
         (["--measured-step", "4"], "measured-step"),
         (["--loss", "none"], "loss takes one of"),

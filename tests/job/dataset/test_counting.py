@@ -207,6 +207,12 @@ def test_bad_files_are_one_line(tmp_path: Path, tokenizer_file: Path, name: str,
     assert name in str(caught.value)
 
 
+def test_half_a_character_counts_as_one_unknown(tmp_path: Path, tokenizer_file: Path) -> None:
+    whole = count_dataset([write_bytes(tmp_path / "a.jsonl", b'{"text": "a?b"}\n')], tokenizer_file)
+    half = count_dataset([write_bytes(tmp_path / "b.jsonl", b'{"text": "a\\ud800b"}\n')], tokenizer_file)
+    assert half.tokens == whole.tokens
+
+
 def test_nothing_matches(tmp_path: Path, tokenizer_file: Path) -> None:
     for pattern, expected in ((tmp_path / "*.jsonl", "no file matches"), (tmp_path, "no data file in this folder")):
         with pytest.raises(InputError, match=expected):

@@ -216,6 +216,7 @@ def test_windows_follow_the_layer_types() -> None:
         ({"model_type": "mpt", "attn_config": {"alibi": False}}, "attn_config.alibi"),
         ({"model_type": "baichuan", "vocab_size": None}, "vocab_size"),
         ({"quantization_config": {"quant_method": "magic"}}, "quantization_config.bits"),
+        ({"quantization_config": "int4"}, "quantization_config must be an object"),
         ({"model_type": "mixtral", "num_local_experts": 2, "num_experts_per_tok": 3}, "num_experts_per_tok"),
         ({"model_type": "qwen3_moe", "mlp_only_layers": "all"}, "mlp_only_layers"),
     ],

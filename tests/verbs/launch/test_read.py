@@ -200,6 +200,9 @@ def test_what_the_framework_would_refuse(tmp_path: Path, flags: str, expected: s
         ("run.sh", "train --output_dir x --stage dpo", "dpo: this method is not modelled"),
         ("run.sh", "train --output_dir x --use_lora --lora_target wq", "got wq"),
         ("run.yaml", "a: 1", "YAML is not read"),
+        ("ds.json", '{"train_batch_size": NaN}', "NaN is no number that JSON knows"),
+        ("ds.json", '{"train_batch_size": 1e999}', "takes a whole number of at least 1 or auto"),
+        ("run.sh", "torchrun --nnodes 2 --nproc_per_node 99999999999999999999 t.py", "is too large to be meant"),
     ],
 )
 def test_bad_input_is_one_line_naming_file_and_flag(tmp_path: Path, name: str, text: str, expected: str) -> None:
