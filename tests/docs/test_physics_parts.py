@@ -106,8 +106,8 @@ def test_the_constants_are_those_of_the_code() -> None:
         ],
         "run-lost-work": [f"one stop per {run.card_hours_per_stop:,.0f} card-hours"],
         "run-recovery": [
-            f"times {run.recovery_s / HOUR_S:g} h",
-            f"{run.recovery_with_spares_s / HOUR_S:g} h where a spare node",
+            f"R being {run.recovery_s / HOUR_S:g} h",
+            f"{run.recovery_with_spares_s / HOUR_S:g} h",
         ],
         "uncertainty": [
             f"log-spread {PRIOR_STEP_SIGMA:.2f} for time, {PRIOR_MEMORY_SIGMA} for memory",

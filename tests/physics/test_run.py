@@ -125,6 +125,15 @@ def test_one_node_is_set_up_sooner() -> None:
     assert make_runs(gpus=16).setup_s[0] == 24 * HOUR_S
 
 
+@given(st.floats(0.01, 1e3), st.integers(1, 16_384), st.floats(1e6, 1e13))
+def test_no_part_of_a_run_is_negative_and_they_sum(step_s: float, gpus: int, tokens: float) -> None:
+    run = make_runs(step_s, gpus, tokens=tokens).row(0)
+    total_s = run.days * DAY_S
+    # rounding leaves parts that cancel a little below zero
+    assert min(run.parts.values()) >= -1e-9 * total_s
+    assert sum(run.parts.values()) == pytest.approx(total_s)
+
+
 def test_an_asynchronous_save_blocks_less_and_is_never_denser_than_its_upload() -> None:
     background = RunAssumptions(asynchronous_saves=True, storage_bytes_per_s=1e8)
     waiting = make_runs()

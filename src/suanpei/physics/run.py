@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp
+from math import exp, expm1
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -252,8 +252,10 @@ class Runs:
         total = float(one.central_s[0])
         setup, training = float(one.setup_s[0]), float(one.training_s[0])
         blocking = training / float(one.interval_s[0]) * float(one.blocking_s[0])
-        stops = (total - setup) / float(one.mean_time_between_stops_s[0])
-        recovery = stops * self.assumptions.effective_recovery_s
+        mean_s = float(one.mean_time_between_stops_s[0])
+        stops = (total - setup) / mean_s
+        # what the factor exp(R / M) of Daly's equation adds, stops during recovery included
+        recovery = (total - setup) * -expm1(-self.assumptions.effective_recovery_s / mean_s)
         low, high = float(one.quantile_s(0.05)[0]), float(one.quantile_s(0.95)[0])
         return RunEstimate(
             days=total / DAY_S,

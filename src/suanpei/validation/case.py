@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from suanpei.errors import InputError
+from suanpei.messages import Message
+
 if TYPE_CHECKING:
     from suanpei.job.job import Job
-    from suanpei.messages import Message
     from suanpei.physics.strategy import Strategy
 
 Metric = Literal[
@@ -42,6 +44,11 @@ class Measured:
     value: float
     """SI base units; ``fits`` is 1 where it ran and 0 where memory ran out; TFLOPS in units of 1e12 FLOP/s."""
     bound: Bound = "exact"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be compared in logarithm."""
+        if self.metric != "fits" and not self.value > 0:
+            raise InputError(Message("{metric} must be above 0, got {given}", metric=self.metric, given=self.value))
 
 
 @dataclass(frozen=True, kw_only=True)

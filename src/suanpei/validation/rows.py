@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LARGEST_NUMBER = 1e15
+"""Above anything that a measurement file holds."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One measured configuration as its source published it."""
@@ -40,17 +44,20 @@ class Row:
         """Give a cell as a number; None is unknown.
 
         Raises:
-            InputError: The cell holds something else.
+            InputError: The cell holds something else, or what no measurement gives.
         """
         text = self.text(column)
         if not text:
             return None
         try:
-            return float(text)
-        except ValueError as error:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not 0 <= number <= LARGEST_NUMBER:
             raise InputError(
-                Message("{column} must be a number or blank, got {given}", column=column, given=text)
-            ) from error
+                Message("{column} must be a number of at least 0 or blank, got {given}", column=column, given=text)
+            )
+        return number
 
     def count(self, column: str) -> int | None:
         """Give a cell as a whole number; None is unknown.
