@@ -16,6 +16,7 @@ from suanpei.units import format_bytes, format_count, format_duration
         (999_400_000, "999M"),
         (8_030_261_248, "8.03B"),
         (1.5e12, "1.5T"),
+        (1e16, "10,000T"),
         (512, "512"),
     ],
 )

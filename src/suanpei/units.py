@@ -36,7 +36,8 @@ def format_count(number: float) -> str:
     """Write a large count for a person: ``8.03B``, ``20B``, ``512``. [-]"""
     for unit, scale in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
         if abs(number) >= 0.9995 * scale:  # what rounds to a whole unit is written in it
-            return f"{number / scale:.3g}{unit}"
+            count = number / scale
+            return f"{count:,.0f}{unit}" if abs(count) >= 999.5 else f"{count:.3g}{unit}"
     return f"{number:,.0f}"
 
 
