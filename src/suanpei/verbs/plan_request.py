@@ -128,7 +128,7 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
         objective=objective,
         day_value=_money(request.day_value, "day-value", currency, rates),
         counts=counts,
-        stated_prices=dict(parse_gpu_price(text, "price") for text in request.price),
+        stated_prices=_read_prices(request.price),
         extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
         dedicated=parse_choice(request.tenancy or "shared", "tenancy", ("shared", "dedicated")) == "dedicated",
         assumptions=tuple(notes),
@@ -137,3 +137,18 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
 
 def _money(text: str | None, field: str, currency: str, rates: ExchangeRates) -> Money | None:
     return None if text is None else rates.convert(parse_money(text, field), currency)
+
+
+def _read_prices(texts: tuple[str, ...]) -> dict[str, Money]:
+    prices: dict[str, Money] = {}
+    for name, price in (parse_gpu_price(text, "price") for text in texts):
+        if prices.setdefault(name, price) != price:
+            raise InputError(
+                Message(
+                    "price: {name} is given twice, at {first} and at {second}; keep one",
+                    name=name,
+                    first=prices[name],
+                    second=price,
+                )
+            )
+    return prices

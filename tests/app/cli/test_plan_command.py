@@ -64,6 +64,8 @@ def fail(capsys: pytest.CaptureFixture[str], arguments: list[str], code: int) ->
         (["--tokens", "2B", "--gpu", "A801"], "accelerator A801 is unknown; the nearest are"),
         (["--tokens", "2B", "--gpu", "A100"], "accelerator A100 is ambiguous: name one of"),
         (["--tokens", "2B", "--price", "A800"], "price"),
+        (["--tokens", "2B", "--price", "A800=6CNY", "--price", "A800=7CNY"], "A800 is given twice"),
+        (["--tokens", "2B", "--objective", "time", "--day-value", "1CNY"], "day-value weighs days against money"),
         (["--tokens", "2B", "--fabric", "carrier pigeon"], "fabric"),
         (["--tokens", "2B", "--currency", "doubloons"], "currency"),
         (["--tokens", "2B", "--method", "grpo"], "method grpo is not modelled"),
