@@ -57,7 +57,7 @@ def list_choices(
 
     Under a deadline or a budget the list follows the objective. Without either it opens with the cheapest within 90
     days, the knee of its accelerator and the fastest. Choices without a price follow the priced ones, those first that
-    could cost most and still tie.
+    could cost most and still tie. More cards of one kind that are dearer and no sooner than a row are left out.
 
     Args:
         choices: All of them, with ties. [-]
@@ -79,7 +79,7 @@ def list_choices(
         for choice in ranked:
             if len(listed) >= top:
                 break
-            if count[choice.accelerator] < most and not any(_is_same(row.choice, choice) for row in listed):
+            if count[choice.accelerator] < most and not any(_makes_idle(row.choice, choice) for row in listed):
                 count[choice.accelerator] += 1
                 listed.append(Listed(choice=choice))
     opening = sum(1 for row in listed if row.roles)
@@ -114,6 +114,15 @@ def _open_with(ranked: Sequence[Choice], choices: Sequence[Choice], at_knee: Cho
     everything = [choice for choice in choices if choice.cost is not None] or list(choices)
     add(min(everything, key=_key("time"), default=None), "fastest")
     return rows
+
+
+def _makes_idle(listed: Choice, choice: Choice) -> bool:
+    """Tell whether a listed choice leaves nothing to another one: the same, or the same card, dearer and no sooner."""
+    if _is_same(listed, choice):
+        return True
+    if listed.option.cluster is not choice.option.cluster or listed.cost is None or choice.cost is None:
+        return False
+    return choice.cost >= listed.cost and choice.days >= listed.days
 
 
 def _is_same(one: Choice, other: Choice) -> bool:
