@@ -329,8 +329,10 @@ def test_calibration_fractions_are_fractions_and_times_are_short() -> None:
                     assert 0 <= one.value < 10, place
                     assert one.unit == "s", place
                 else:
-                    # a gain over another kernel and traffic over that of a fused one are no fractions
-                    most = 4.0 if name in ("newest_attention_gain", "pass_traffic") else 1.3
+                    # gains over another kernel and traffic over that of a fused one are ratios; a fabric is compared
+                    # with a published collective rate, which a better installation may exceed
+                    ratios = {"newest_attention_gain": 4.0, "pass_traffic": 4.0, "bandwidth_fraction": 1.3}
+                    most = ratios.get(name, 1.0)
                     assert 0 <= one.value <= most, place
                     assert one.unit == "-", place
                 assert one.source, place

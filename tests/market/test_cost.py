@@ -23,7 +23,7 @@ from suanpei.market.offer import Term, UnitPrice
 from suanpei.planner.billing import count_paid_hours
 from suanpei.planner.options import ClusterOption
 from suanpei.units import HOUR_S
-from tests.market.price_samples import HOURLY, MONTHLY, bundled_table, cny, terms
+from tests.market.price_samples import HOURLY, MONTHLY, bundled_table, cny, price_row, terms
 from tests.planner.samples import cluster
 
 
@@ -202,3 +202,10 @@ def test_the_search_ranks_by_the_bill(hours: float, gpus: int, median: Decimal, 
     )
     ranked = float(median) * gpus * option.billed_hours(hours * HOUR_S)
     assert ranked == pytest.approx(float(bill.total.amount), abs=0.006, rel=1e-9)
+
+
+@pytest.mark.parametrize(("tax", "said"), [("不含税", True), ("excluded", True), ("含税 6%", False), ("", False)])
+def test_tax_that_a_price_leaves_out_is_named(tax: str, said: bool) -> None:
+    rows = {"X": tuple(price_row("6.5", provider=f"Seller {index}", tax=tax) for index in range(3))}
+    (price, *_) = quote_indicative(rows, "X", nodes=1, terms=terms())
+    assert any("VAT on top" in str(message) for message in list_missing(price, nodes=1)) == said

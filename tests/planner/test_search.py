@@ -360,3 +360,16 @@ def test_the_frontier_holds_the_cheapest_and_the_fastest() -> None:
     costs = [choice.cost for choice in result.choices if choice.cost is not None]
     assert min(choice.cost for choice in frontier if choice.cost is not None) == min(costs)
     assert len(frontier) < len(result.choices)
+
+
+def test_an_assumed_network_widens_only_what_uses_it() -> None:
+    known, assumed = (replace(cluster(), fabric_is_assumed=value) for value in (False, True))
+    found = {
+        (choice.option.cluster.fabric_is_assumed, choice.gpus): choice
+        for choice in run_search(medium_job(), option(known, counts=(8, 16)), option(assumed, counts=(8, 16))).choices
+    }
+    for gpus in (8, 16):
+        assert found[True, gpus].days == pytest.approx(found[False, gpus].days)
+    spans = {key: choice.run.high_days / choice.run.low_days for key, choice in found.items()}
+    assert spans[True, 8] == pytest.approx(spans[False, 8])
+    assert spans[True, 16] != pytest.approx(spans[False, 16])

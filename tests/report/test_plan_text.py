@@ -150,3 +150,21 @@ def test_amounts_are_in_the_currency_asked_for() -> None:
     text = print_at(render_plan(continued("USD"), "en"), 120)
     assert SYMBOLS["USD"] in text
     assert SYMBOLS["CNY"] not in text
+
+
+def test_a_plan_nearly_as_cheap_and_much_sooner_is_named_beside_the_first() -> None:
+    result = continued()
+    first, second = result.plans[:2]
+    assert first.cost is not None
+    assert second.cost is not None
+    twice_as_fast = replace(second, run=replace(second.run, days=first.run.days / 2))
+
+    def lines(total: float, lang: Language) -> str:
+        cost = replace(second.cost, total=first.cost.total * total)  # type: ignore[type-var, union-attr]
+        changed = replace(result, plans=(first, replace(twice_as_fast, cost=cost)))
+        return print_at(render_plan(changed, lang), 300)
+
+    assert f"Nearly as cheap and much sooner, plan 2: {second.gpus} × A800-SXM4-80GB" in lines(1.05, "en")
+    assert "5.0% more." in lines(1.05, "en")
+    assert "费用相近而快得多的是方案 2" in lines(1.05, "zh")
+    assert "Nearly as cheap" not in lines(1.2, "en")

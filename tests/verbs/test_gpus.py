@@ -83,3 +83,11 @@ def test_bad_input_is_refused() -> None:
         describe_gpus("昇腾910B")
     with pytest.raises(InputError, match="XYZ"):
         describe_gpus("H800", currency="XYZ")
+
+
+def test_several_machines_have_a_price_of_their_own() -> None:
+    card = describe_gpus("H800").accelerator
+    assert card is not None
+    assert card.price is not None
+    assert card.cluster_price is not None
+    assert (card.price.tier, card.cluster_price.tier) == ("platform", "server")
