@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from suanpei.messages import Message
 from suanpei.physics.uncertainty import MEMORY_COUNTERS
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
 from suanpei.validation.intervals import remake_intervals
-from suanpei.validation.predict import predict_cases
+from suanpei.validation.predict import Predictions, predict_cases
 from suanpei.validation.problem import Problem, build_problem
 from suanpei.validation.residuals import collect_log_residuals
 from suanpei.validation.solve import (
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
     from suanpei.machine.calibration import Calibration
     from suanpei.machine.catalogue import Catalogue
-    from suanpei.validation.case import Case
+    from suanpei.validation.case import Case, SkippedCase
     from suanpei.validation.free_coefficients import FreeCoefficient, Parameter
-    from suanpei.validation.residuals import Prediction
+    from suanpei.validation.residuals import Prediction, Split
 
     FloatArray = NDArray[np.float64]
     BoolArray = NDArray[np.bool_]
@@ -55,7 +55,9 @@ FOLDS = 5
 IDENTIFIED_SHARE = 0.7
 """A coefficient is identified when the data shrink its spread below this share of the prior's."""
 
-Split = Literal["grouped", "source_left_out"]
+HIDDEN_SIZE_SET = "vtrain_single"
+"""Rows of one source, cards and framework, whose hidden sizes are left out in turn: leaving out the source says
+nothing of how well one width foretells another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,10 @@ class FitResult:
     """Predictions under grouped cross-validation."""
     source_left_out: tuple[Prediction, ...]
     """Predictions of each source by a fit without it."""
+    hidden_size_left_out: tuple[Prediction, ...]
+    """Predictions of each hidden size of `HIDDEN_SIZE_SET` by a fit without those rows."""
+    skipped: tuple[SkippedCase, ...]
+    """Cases without a prediction."""
     identified: tuple[Parameter, ...]
     unidentified: tuple[Parameter, ...]
     """Those that stay at their priors."""
@@ -93,7 +99,7 @@ def fit(
         report_progress: Called with the share done. [-]
 
     Returns:
-        The calibration, with residuals by class from refits without each source, and both sets of predictions.
+        The calibration, with residuals by class from refits without each source, and the predictions of each split.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -125,19 +131,29 @@ def fit(
         source=f"fit to {len(problem.cases)} published figures",
     )
     out: dict[Split, tuple[Prediction, ...]] = {}
+    skipped: dict[Split, tuple[SkippedCase, ...]] = {}
     refit = _Refit(problem=problem, base=fitted, parameters=identified, scores=scores, jacobian=jacobian)
-    splits: tuple[tuple[Split, Callable[[Case | Prediction], str]], ...] = (
-        ("grouped", assign_fold),
-        ("source_left_out", lambda figure: figure.source),
+    hidden_sizes = {
+        (case.file, case.case_id): f"hidden {case.job.architecture.hidden}"
+        for case in cases
+        if case.set_name == HIDDEN_SIZE_SET
+    }
+    splits: tuple[tuple[Split, Callable[[Case | Prediction], str], float], ...] = (
+        ("grouped", assign_fold, 0.8),
+        ("source_left_out", lambda figure: figure.source, 0.95),
+        ("hidden_size_left_out", lambda figure: hidden_sizes.get((figure.file, figure.case_id), ""), 1.0),
     )
-    for split, label in splits:
-        out[split] = remake_intervals(_predict_held_out(cases, refit, catalogue, label), label)
-        report_progress(0.85 if split == "grouped" else 1.0)
+    for split, label, done in splits:
+        found = _predict_held_out(cases, refit, catalogue, label)
+        out[split], skipped[split] = remake_intervals(found.predictions, label), found.skipped
+        report_progress(done)
     calibration = _finish(fitted, problem, out, as_of)
     return FitResult(
         calibration=calibration,
         grouped=out["grouped"],
         source_left_out=out["source_left_out"],
+        hidden_size_left_out=out["hidden_size_left_out"],
+        skipped=skipped["grouped"],
         identified=identified,
         unidentified=unidentified,
         figures=len(problem.cases),
@@ -178,17 +194,21 @@ def assign_fold(figure: Case | Prediction) -> str:
 
 def _predict_held_out(
     cases: Sequence[Case], refit: _Refit, catalogue: Catalogue, label: Callable[[Case | Prediction], str]
-) -> tuple[Prediction, ...]:
-    """Predict every case by a fit that did not see the cases of its label."""
+) -> Predictions:
+    """Predict every case by a fit that did not see the cases of its label; a case without a label has no part."""
     parts: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        parts[label(case)].append(case)
+        if label(case):
+            parts[label(case)].append(case)
     predictions: list[Prediction] = []
+    skipped: list[SkippedCase] = []
     for name in sorted(parts):
         held_out = np.array([label(case) == name for case in refit.problem.cases])
         calibration = refit.without(held_out) if held_out.any() else refit.base
-        predictions += predict_cases(parts[name], calibration, catalogue).predictions
-    return tuple(predictions)
+        found = predict_cases(parts[name], calibration, catalogue)
+        predictions += found.predictions
+        skipped += found.skipped
+    return Predictions(predictions=tuple(predictions), skipped=tuple(skipped))
 
 
 def _finish(fitted: Calibration, problem: Problem, out: dict[Split, tuple[Prediction, ...]], as_of: str) -> Calibration:

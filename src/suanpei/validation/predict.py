@@ -193,6 +193,7 @@ def _predict_figures(
                 predicted=predicted,
                 low=low,
                 high=high,
+                step_s=None if measured.metric in (*MEMORY_METRICS, "fits") else float(estimates.step_s[row]),
                 assumptions=case.assumptions,
             )
         )
