@@ -47,7 +47,7 @@ def test_rows_are_predicted_or_skipped(result: ValidateResult) -> None:
     assert [(case.case_id, str(case.reason)) for case in result.skipped] == [
         ("megatron-002", "no recipe describes the framework in-house")
     ]
-    assert {summary.metric for summary in result.summary} == {"speed", "fits", "oom"}
+    assert {summary.metric for summary in result.summary} == {"speed", "fits", "fits_at_risk", "oom"}
 
 
 def test_json_is_what_its_schema_says(result: ValidateResult) -> None:
@@ -60,7 +60,7 @@ def test_json_is_what_its_schema_says(result: ValidateResult) -> None:
 
 
 def test_text_in_both_languages(result: ValidateResult) -> None:
-    for lang, heading in (("en", "By class"), ("zh", "按类别")):
+    for lang, heading in (("en", "Error of step time or speed"), ("zh", "单步时间或速度的误差")):
         recorder = Console(width=160, record=True, file=io.StringIO())
         recorder.print(render_validate(result, lang))  # type: ignore[arg-type]
         text = recorder.export_text()

@@ -12,19 +12,27 @@ from suanpei.machine.catalogue import load_catalogue
 from suanpei.messages import Message
 from suanpei.validation.cases import load_cases
 from suanpei.validation.fit import fit
-from suanpei.validation.residuals import Summary, summarise
+from suanpei.validation.residuals import Split, Summary, summarise
+from suanpei.validation.rows import read_rows
+from suanpei.validation.scorecard import Score, score
 from suanpei.verbs.envelope import VerbResult
+from suanpei.verbs.validate import ValidatedCase, show_prediction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from suanpei.machine.calibration import Calibration, Coefficient
-    from suanpei.validation.case import Case
+    from suanpei.validation.case import Case, SkippedCase
     from suanpei.validation.fit import FitResult
+    from suanpei.validation.residuals import Prediction
+    from suanpei.validation.rows import Row
 
 DEFAULT_FOLDER = Path("data/validation")
 """Where a clone keeps the measurements; they are not part of an installation."""
 DEFAULT_FILES = ("throughput.csv", "throughput_single_node_a100.csv", "finetune.csv")
+
+FAR_SPREADS = 2.0
+"""A coefficient further from its prior needs an explanation. [prior spreads]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +52,8 @@ class FittedCoefficient:
     """Lower physical bound."""
     high: float
     """Upper physical bound."""
+    prior_spreads: float
+    """Distance of the value from the prior, in standard deviations of the prior. [-]"""
     meaning: Message
 
 
@@ -51,9 +61,17 @@ class FittedCoefficient:
 class HeldOutSummary:
     """Errors on figures that the fit did not see."""
 
-    split: Literal["grouped", "source_left_out"]
-    """Cross-validation by configuration, or each source predicted by a fit without it."""
+    split: Split
+    """Cross-validation by configuration; each source, or each hidden size of the single-node file, by a fit without."""
     summary: Summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOutCase:
+    """One published figure against its prediction by a fit that did not see it."""
+
+    split: Split
+    case: ValidatedCase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +83,12 @@ class RefitResult(VerbResult):
     figures: int
     """Published figures that entered the fit."""
     coefficients: tuple[FittedCoefficient, ...]
+    scores: tuple[Score, ...]
+    """Of held-out predictions, beside their targets."""
     held_out: tuple[HeldOutSummary, ...]
+    held_out_cases: tuple[HeldOutCase, ...]
+    skipped: tuple[SkippedCase, ...]
+    """Rows without a prediction."""
     calibration_toml: str
     """The calibration file."""
 
@@ -105,10 +128,20 @@ def refit(
     catalogue = load_catalogue(catalog)
     prior = load_calibration(catalogue)
     cases: list[Case] = []
+    skipped: list[SkippedCase] = []
+    rows: dict[str, tuple[Row, ...]] = {}
     for path in paths:
-        cases += load_cases(path).cases
+        loaded = load_cases(path)
+        rows[path.stem] = read_rows(path)
+        cases += loaded.cases
+        skipped += loaded.skipped
     stamp = as_of or catalogue.catalog_date
     result = fit(cases, prior, catalogue, stamp, report_progress=report_progress)
+    held_out: dict[Split, tuple[Prediction, ...]] = {
+        "grouped": result.grouped,
+        "source_left_out": result.source_left_out,
+        "hidden_size_left_out": result.hidden_size_left_out,
+    }
     text = render_calibration(result.calibration)
     if output is not None:
         output.write_text(text, encoding="utf-8", newline="\n")
@@ -125,10 +158,18 @@ def refit(
         output=output,
         figures=result.figures,
         coefficients=_list_coefficients(result),
-        held_out=(
-            *(HeldOutSummary(split="grouped", summary=one) for one in summarise(result.grouped)),
-            *(HeldOutSummary(split="source_left_out", summary=one) for one in summarise(result.source_left_out)),
+        scores=score(held_out, cases, rows),
+        held_out=tuple(
+            HeldOutSummary(split=split, summary=one)
+            for split, predictions in held_out.items()
+            for one in summarise(predictions)
         ),
+        held_out_cases=tuple(
+            HeldOutCase(split=split, case=show_prediction(one))
+            for split, predictions in held_out.items()
+            for one in predictions
+        ),
+        skipped=(*skipped, *result.skipped),
         calibration_toml=text,
     )
 
@@ -148,6 +189,7 @@ def _list_coefficients(result: FitResult) -> tuple[FittedCoefficient, ...]:
                 unit=coefficient.unit,
                 low=parameter.free.low,
                 high=parameter.free.high,
+                prior_spreads=parameter.score(coefficient.value),
                 meaning=parameter.free.meaning,
             )
         )

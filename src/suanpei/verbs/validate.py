@@ -13,14 +13,17 @@ from suanpei.messages import Message
 from suanpei.validation.cases import load_cases
 from suanpei.validation.predict import predict_cases
 from suanpei.validation.residuals import Summary, summarise
+from suanpei.validation.rows import read_rows
+from suanpei.validation.scorecard import Score, score
 from suanpei.verbs.envelope import VerbResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from suanpei.validation.case import Bound, Metric, SkippedCase
+    from suanpei.validation.case import Bound, Case, Metric, SkippedCase
     from suanpei.validation.residuals import Prediction
+    from suanpei.validation.rows import Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,16 +48,22 @@ class ValidatedCase:
     """95th percentile."""
     error: float
     """Predicted over measured less one; for ``fits`` 0 is a right call, 1 a wrong one."""
+    step_s: float | None
+    """Predicted step time behind a speed; None for memory and verdicts."""
     assumptions: tuple[Message, ...]
     """What the source leaves out and was taken to be so."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValidateResult(VerbResult):
-    """All figures, what was skipped, and the errors by class, source, named set and accelerator generation."""
+    """All figures, what was skipped, the scores beside their targets, and the errors by group.
+
+    The calibration may have been fitted to the same rows: then the errors flatter it.
+    """
 
     cases: tuple[ValidatedCase, ...]
     skipped: tuple[SkippedCase, ...]
+    scores: tuple[Score, ...]
     summary: tuple[Summary, ...]
 
 
@@ -72,7 +81,7 @@ def validate(
         report_progress: Called with files done and files in all. [-]
 
     Returns:
-        Predictions, skipped rows with their reasons, and the summary.
+        Predictions, skipped rows with their reasons, scores and summary.
 
     Raises:
         InputError: No file is given, or one cannot be read or is of no known kind.
@@ -83,9 +92,13 @@ def validate(
     calibration = load_calibration(catalogue)
     predictions: list[Prediction] = []
     skipped: list[SkippedCase] = []
+    cases: list[Case] = []
+    rows: dict[str, tuple[Row, ...]] = {}
     for done, path in enumerate(files):
         report_progress(done, len(files))
         loaded = load_cases(path)
+        rows[path.stem] = read_rows(path)
+        cases += loaded.cases
         found = predict_cases(loaded.cases, calibration, catalogue)
         predictions += found.predictions
         skipped += [*loaded.skipped, *found.skipped]
@@ -95,13 +108,15 @@ def validate(
         calibration_id=calibration.calibration_id,
         request={"cases": [str(path) for path in files], "catalog": None if catalog is None else str(catalog)},
         assumptions=_count_assumptions(predictions),
-        cases=tuple(_show(prediction) for prediction in predictions),
+        cases=tuple(show_prediction(prediction) for prediction in predictions),
         skipped=tuple(skipped),
+        scores=score({"as_fitted": predictions}, cases, rows),
         summary=summarise(predictions),
     )
 
 
-def _show(prediction: Prediction) -> ValidatedCase:
+def show_prediction(prediction: Prediction) -> ValidatedCase:
+    """Show one figure against its prediction."""
     return ValidatedCase(
         case_id=prediction.case_id,
         file=prediction.file,
@@ -114,6 +129,7 @@ def _show(prediction: Prediction) -> ValidatedCase:
         low=prediction.low,
         high=prediction.high,
         error=prediction.error,
+        step_s=prediction.step_s,
         assumptions=prediction.assumptions,
     )
 
