@@ -6,7 +6,7 @@ BASE_PYTHON ?= python3
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help check test bench docs golden-update clean
+.PHONY: help check test bench docs accuracy golden-update clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,6 +38,9 @@ bench: $(STAMP) ## The speed and memory figures of the search
 docs: $(STAMP) ## Write the generated documentation
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/generate_readme.py
+
+accuracy: $(STAMP) ## Fit the calibration in full (minutes) and write it, docs/accuracy.md and its plots
+	$(BIN)/python docs/generate_accuracy.py
 
 golden-update: $(STAMP) ## Rewrite the golden files; read the difference before you commit it
 	SUANPEI_GOLDEN_UPDATE=1 $(BIN)/python -m pytest tests/golden $(PYTEST_ARGS)

@@ -66,7 +66,15 @@ _LEGEND = Message(
 
 def render_fit(result: RefitResult, lang: Language) -> RenderableType:
     """Render the coefficients with their standard errors, and the scores on what the fit did not see."""
-    parts: list[RenderableType] = [_render_coefficients(result, lang), Text()]
+    known = [one for one in result.coefficients if one.standard_error is not None]
+    parts: list[RenderableType] = [
+        ByWidth(
+            _render_coefficients(known, lang, with_bounds=True), _render_coefficients(known, lang, with_bounds=False)
+        ),
+        Text(),
+        *_render_unidentified(result.coefficients, lang),
+        Text(),
+    ]
     meanings = {one.name: one.meaning for one in result.coefficients}
     parts += [Paragraph(translate(meaning, lang), bullet=f"{name}: ") for name, meaning in meanings.items()]
     parts += [Text(), Paragraph(translate(count_coefficients(result.coefficients), lang))]
@@ -88,32 +96,40 @@ def render_fit(result: RefitResult, lang: Language) -> RenderableType:
     return Group(*parts)
 
 
-def _render_coefficients(result: RefitResult, lang: Language) -> Table:
-    table = make_table(
-        (
-            (translate("Of", lang), "left"),
-            (translate("Coefficient", lang), "left"),
-            (translate("Value", lang), "right"),
-            (translate("± one s.e.", lang), "right"),
-            (translate("Prior", lang), "right"),
-            (translate("Unit", lang), "left"),
-            (translate("Bounds", lang), "right"),
-            (translate("From prior", lang), "right"),
-        )
-    )
-    for one in result.coefficients:
-        error = translate("not identified", lang) if one.standard_error is None else f"{one.standard_error:.2g}"
+def _render_coefficients(coefficients: Iterable[FittedCoefficient], lang: Language, *, with_bounds: bool) -> Table:
+    headings: list[tuple[str, JustifyMethod]] = [
+        (translate("Of", lang), "left"),
+        (translate("Coefficient", lang), "left"),
+        (translate("Value", lang), "right"),
+        (translate("± s.e.", lang), "right"),
+        (translate("Prior", lang), "right"),
+        (translate("Away", lang), "right"),
+        (translate("Bounds", lang), "right"),
+    ]
+    table = make_table(headings if with_bounds else headings[:-1])
+    for one in coefficients:
         table.add_row(
             one.key,
             one.name,
             f"{one.value:.3g}",
-            error,
+            f"{one.standard_error:.2g}",
             f"{one.prior:.3g}",
-            one.unit,
-            f"{one.low:g}–{one.high:g}",
-            f"{one.prior_spreads:+.1f}" if one.standard_error is not None else UNKNOWN,
+            f"{one.prior_spreads:+.1f}",
+            *([f"{one.low:g}–{one.high:g}"] if with_bounds else []),
         )
     return table
+
+
+def _render_unidentified(coefficients: Iterable[FittedCoefficient], lang: Language) -> list[Paragraph]:
+    """List what the data do not identify, by generation, recipe or fabric."""
+    kept: dict[str, list[str]] = {}
+    for one in coefficients:
+        if one.standard_error is None:
+            kept.setdefault(one.key, []).append(f"{one.name} {one.prior:.3g}")
+    if not kept:
+        return []
+    said = Paragraph(translate("Not identified by these data, so at their priors:", lang))
+    return [said, *(Paragraph(", ".join(values), bullet=f"{key}: ") for key, values in kept.items())]
 
 
 def count_coefficients(coefficients: Sequence[FittedCoefficient]) -> Message:
@@ -122,7 +138,8 @@ def count_coefficients(coefficients: Sequence[FittedCoefficient]) -> Message:
     most = {level: max((n for (own, _), n in per_key.items() if own == level), default=0) for level, _ in per_key}
     return Message(
         "{known} of {count} coefficients are identified; at most {generation} of one card generation, {recipe} of one"
-        " recipe, {fabric} of one fabric. {far} lie more than {spreads:g} prior spreads from their prior.",
+        " recipe, {fabric} of one fabric. {far} lie more than {spreads:g} prior spreads away from their"
+        " prior.",
         known=sum(one.standard_error is not None for one in coefficients),
         count=len(coefficients),
         generation=most.get("generations", 0),

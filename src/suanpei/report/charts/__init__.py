@@ -1,0 +1,1 @@
+"""Charts as SVG text, the same bytes for the same numbers."""
