@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from suanpei.validation.intervals import remake_intervals
 from suanpei.validation.residuals import (
     Prediction,
-    Summary,
     collect_log_residuals,
     resample,
-    summarise,
     weighted_quantile,
 )
+from suanpei.validation.summary import Summary, summarise
 
 BASE = Prediction(
     case_id="a-1", file="throughput", kind="throughput", source="a", error_class="A", set_name="", generation="ampere",

@@ -16,7 +16,8 @@ import numpy as np
 
 from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
 from suanpei.validation.regret import measure_regrets
-from suanpei.validation.residuals import (
+from suanpei.validation.scope import is_owed_prediction
+from suanpei.validation.summary import (
     SMALL_SOURCE_ROWS,
     abs_error,
     average,
@@ -26,7 +27,6 @@ from suanpei.validation.residuals import (
     quantile,
     weigh_configurations,
 )
-from suanpei.validation.scope import is_owed_prediction
 from suanpei.validation.targets import (
     ALL,
     NO_LIMITS,
@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from suanpei.validation.case import Case
-    from suanpei.validation.residuals import Configuration, Prediction, Split
+    from suanpei.validation.residuals import Prediction, Split
     from suanpei.validation.rows import Row
+    from suanpei.validation.summary import Configuration
 
 BAND_LEVEL = 0.9
 """Share of samples whose count of held intervals lies in the band of binomial error."""

@@ -12,9 +12,9 @@ from suanpei.machine.catalogue import load_catalogue
 from suanpei.messages import Message
 from suanpei.validation.cases import load_cases
 from suanpei.validation.fit import fit
-from suanpei.validation.residuals import Split, Summary, summarise
 from suanpei.validation.rows import read_rows
 from suanpei.validation.scorecard import Score, score
+from suanpei.validation.summary import Summary, summarise
 from suanpei.verbs.envelope import VerbResult
 from suanpei.verbs.validate import ValidatedCase, show_prediction
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suanpei.machine.calibration import Calibration, Coefficient
     from suanpei.validation.case import Case, SkippedCase
     from suanpei.validation.fit import FitResult
-    from suanpei.validation.residuals import Prediction
+    from suanpei.validation.residuals import Prediction, Split
     from suanpei.validation.rows import Row
 
 DEFAULT_FOLDER = Path("data/validation")

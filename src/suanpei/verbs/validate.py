@@ -12,9 +12,9 @@ from suanpei.machine.catalogue import load_catalogue
 from suanpei.messages import Message
 from suanpei.validation.cases import load_cases
 from suanpei.validation.predict import predict_cases
-from suanpei.validation.residuals import Summary, summarise
 from suanpei.validation.rows import read_rows
 from suanpei.validation.scorecard import Score, score
+from suanpei.validation.summary import Summary, summarise
 from suanpei.verbs.envelope import VerbResult
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from suanpei.report.locale import translate
 from suanpei.report.text.figures import UNKNOWN
 from suanpei.report.text.layout import Paragraph, make_table
 from suanpei.validation.regret import LEAST_STRATEGIES, NO_REGRET
-from suanpei.validation.residuals import SMALL_SOURCE_ROWS
+from suanpei.validation.summary import SMALL_SOURCE_ROWS
 from suanpei.validation.targets import ALL, SMALLEST_CLASS_ROWS
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from suanpei.report.locale import Language
     from suanpei.validation.case import Metric, SkippedCase
-    from suanpei.validation.residuals import Summary
+    from suanpei.validation.summary import Summary
     from suanpei.verbs.fit import FittedCoefficient, RefitResult
     from suanpei.verbs.validate import ValidatedCase, ValidateResult
 
