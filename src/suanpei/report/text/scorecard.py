@@ -184,14 +184,15 @@ def render_scores(scores: Sequence[Score], lang: Language) -> list[RenderableTyp
         for file, split in dict.fromkeys((row.file, row.split) for row in rows):
             title = Message("{file}, {split}", file=file, split=name_split(split)) if split else file
             members = [row for row in rows if (row.file, row.split) == (file, split)]
-            parts += [Text(), _render_table(members, head_table(table, lang), translate(title, lang))]
+            parts += [Text(), Paragraph(translate(title, lang), style="bold")]
+            parts.append(_render_table(members, head_table(table, lang)))
         parts.append(Text())
     return parts
 
 
-def _render_table(rows: Sequence[ScoreRow], headings: Sequence[str], title: str) -> RichTable:
+def _render_table(rows: Sequence[ScoreRow], headings: Sequence[str]) -> RichTable:
     last = len(headings) - 1
-    made = make_table([(one, "left" if at in (0, last) else "right") for at, one in enumerate(headings)], title=title)
+    made = make_table([(one, "left" if at in (0, last) else "right") for at, one in enumerate(headings)])
     for row in rows:
         made.add_row(row.label, f"{row.n:,}", *row.cells, row.verdict)
     return made

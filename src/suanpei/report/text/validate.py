@@ -155,14 +155,12 @@ def _render_groups(summaries: Sequence[Summary], title: str, lang: Language) -> 
     parts: list[RenderableType] = []
     for file in dict.fromkeys(summary.file for summary in summaries):
         rows = [summary for summary in summaries if summary.file == file]
-        parts += [
-            _render_summary(rows, translate(Message("{title}: {file}", title=title, file=file), lang), lang),
-            Text(),
-        ]
+        said = translate(Message("{title}: {file}", title=title, file=file), lang)
+        parts += [Paragraph(said, style="bold"), _render_summary(rows, lang), Text()]
     return parts
 
 
-def _render_summary(rows: Iterable[Summary], title: str, lang: Language) -> Table:
+def _render_summary(rows: Iterable[Summary], lang: Language) -> Table:
     table = make_table(
         (
             (translate("Figure", lang), "left"),
@@ -173,8 +171,7 @@ def _render_summary(rows: Iterable[Summary], title: str, lang: Language) -> Tabl
             (translate("Mean", lang), "right"),
             (translate("Held", lang), "right"),
             (translate("Width", lang), "right"),
-        ),
-        title=title,
+        )
     )
     for row in rows:
         table.add_row(
