@@ -56,9 +56,9 @@ out is in [limits.md](limits.md).
 - **One hidden size left out**: in the single-node file, one publication on one kind of machine, each width is predicted
   by a fit that saw only the other.
 
-A refit without some rows starts at the full fit and takes the same steps. Intervals of a split are made from errors of
-the other groups of that split. A target stands in brackets behind the figure that it is for; the last column says
-whether all targets of the row are met.
+A refit without some rows starts at the full fit and steps along its derivatives; which coefficients the data identify
+is decided once, on all rows. Intervals of a split are made from errors of the other groups of that split. A target
+stands in brackets behind the figure that it is for; the last column says whether all targets of the row are met.
 """
 
 SOURCES = """Errors and shares as above, of one source each. `fits` and `fits_at_risk`: of the rows that ran, the shares

@@ -13,7 +13,7 @@ from suanpei.machine.calibration import load_calibration, read_calibration, rend
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.validation.case import Case, Measured
 from suanpei.validation.cases import load_cases
-from suanpei.validation.fit import FitResult, assign_fold, fit
+from suanpei.validation.fit import HIDDEN_SIZE_SET, FitResult, assign_fold, fit
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, Level, list_parameters, with_values
 from suanpei.validation.problem import COLUMNS, SOURCE_ROWS, build_problem, weigh_figures
 from tests.validation.sample_rows import THROUGHPUT, write_rows
@@ -107,11 +107,34 @@ def test_what_the_data_do_not_identify_stays_at_its_prior(result: FitResult, pri
 
 
 def test_held_out_figures_are_predicted_by_what_did_not_see_them(result: FitResult) -> None:
+    assert result.hidden_size_left_out == ()
     for predictions in (result.grouped, result.source_left_out):
         assert len(predictions) == len(SHAPES)
         assert max(abs(prediction.error) for prediction in predictions) < 0.06
     held_out = {prediction.log_residual for prediction in result.source_left_out}
     assert set(result.calibration.step_residuals["A"]) <= held_out
+
+
+def test_a_hidden_size_left_out_has_no_say_in_its_own_prediction(
+    cases: tuple[Case, ...], prior: Calibration, catalogue: Catalogue
+) -> None:
+    marked = [replace(case, set_name=HIDDEN_SIZE_SET) for case in cases]
+    width = 1024
+    slowed = {case.case_id: case.measured[0].value for case in marked if case.job.architecture.hidden == width}
+    told = [
+        replace(case, measured=(Measured(metric="step_s", value=1.3 * case.measured[0].value),))
+        if case.case_id in slowed
+        else case
+        for case in marked
+    ]
+    free = tuple(one for one in FREE_COEFFICIENTS if one.name in TRUTH)
+    found = fit(told, prior, catalogue, "2026-01-01", free=free).hidden_size_left_out
+    assert len(found) == len(cases)
+    # it was told 1.3 times the time of this width; the other widths say what is right
+    own = {one.case_id: one for one in found if one.case_id in slowed}
+    assert len(own) == len(slowed) == 4
+    for name, true_s in slowed.items():
+        assert own[name].predicted == pytest.approx(true_s, rel=0.06)
 
 
 def test_two_fits_are_the_same_to_the_byte(

@@ -52,7 +52,7 @@ def draw_scatter(panels: Sequence[Panel], quantity: str) -> str:
     low, high = min(map(min, points)) / 1.25, max(map(max, points)) * 1.25
     names = sorted({name for panel in panels for name in panel.series})
     width = _LEFT + len(panels) * (_SIDE + _GAP)
-    column = max(map(len, names)) * _LETTER + 32
+    column = max(map(len, names)) * _LETTER + 40
     columns = max(int((width - _LEFT) // column), 1)
     foot = _TOP + _SIDE + _BOTTOM
     height = foot + ceil(len(names) / columns) * _LEGEND_LINE + 8
