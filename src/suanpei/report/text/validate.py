@@ -53,7 +53,7 @@ def render_validate(result: ValidateResult, lang: Language) -> RenderableType:
 
 
 _SEEN = Message(
-    "The bundled calibration was fitted to the rows of data/validation, so these errors flatter it. Targets are for"
+    "The bundled calibration was fitted to the rows of data/validation: errors on those flatter it. Targets are for"
     " rows that a fit did not see: suanpei fit prints those, docs/accuracy.md holds them."
 )
 
