@@ -10,19 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suanpei.errors import InputError
 from suanpei.machine.calibration import identify_calibration
 from suanpei.messages import Message
-from suanpei.physics.uncertainty import MEMORY_COUNTERS
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
-from suanpei.validation.intervals import remake_intervals
+from suanpei.validation.intervals import collect_evidence, remake_intervals
 from suanpei.validation.predict import predict_cases
 from suanpei.validation.problem import Problem, build_problem
-from suanpei.validation.residuals import collect_log_residuals
 from suanpei.validation.solve import (
     CHORD_STEPS,
     OUTER_STEPS,
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.calibration import Calibration, Split
     from suanpei.machine.catalogue import Catalogue
     from suanpei.validation.case import Case
     from suanpei.validation.free_coefficients import FreeCoefficient, Parameter
@@ -54,8 +52,6 @@ FOLDS = 5
 
 IDENTIFIED_SHARE = 0.7
 """A coefficient is identified when the data shrink its spread below this share of the prior's."""
-
-Split = Literal["grouped", "source_left_out"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +89,7 @@ def fit(
         report_progress: Called with the share done. [-]
 
     Returns:
-        The calibration, with residuals by class from refits without each source, and both sets of predictions.
+        The calibration, with the residuals of both splits, and both sets of predictions.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -133,7 +129,7 @@ def fit(
     for split, label in splits:
         out[split] = remake_intervals(_predict_held_out(cases, refit, catalogue, label), label)
         report_progress(0.85 if split == "grouped" else 1.0)
-    calibration = _finish(fitted, problem, out, as_of)
+    calibration = _finish(fitted, out, as_of)
     return FitResult(
         calibration=calibration,
         grouped=out["grouped"],
@@ -191,17 +187,6 @@ def _predict_held_out(
     return tuple(predictions)
 
 
-def _finish(fitted: Calibration, problem: Problem, out: dict[Split, tuple[Prediction, ...]], as_of: str) -> Calibration:
-    """Add residuals of held-out runs, the measured generations and the identity.
-
-    Residuals are those of refits without the case's own source: what a user's new cluster is to us.
-    """
-    residuals = collect_log_residuals(out["source_left_out"])
-    calibration = replace(
-        fitted,
-        as_of=as_of,
-        step_residuals={name: residuals[name] for name in ("A", "B", "C") if name in residuals},
-        memory_residuals={name: residuals[name] for name in MEMORY_COUNTERS if name in residuals},
-        measured_generations=problem.timed_generations,
-    )
-    return identify_calibration(calibration)
+def _finish(fitted: Calibration, out: dict[Split, tuple[Prediction, ...]], as_of: str) -> Calibration:
+    """Add what intervals rest on, from the held-out predictions of both splits, and the identity."""
+    return identify_calibration(replace(fitted, as_of=as_of, evidence=collect_evidence(out)))
