@@ -101,6 +101,7 @@ class _Search:
         self.options = tuple(options)
         self.settings = settings
         self.calibration = calibration
+        self.least_factors = {name: bound_step_factor(calibration.evidence, name, confidence) for name in ERROR_CLASSES}
         work = build_workload(job)
         self.scanner = Scanner(
             work=work,
@@ -152,8 +153,6 @@ class _Search:
 
         Set-up, checkpoints and stops only add to it, so its confidence quantile must be within the limit.
         """
-        confidence = self.settings.constraints.confidence
-        factors = {name: bound_step_factor(self.calibration.evidence, name, confidence) for name in ERROR_CLASSES}
         limits: dict[int, float] = {}
         for index in indices:
             option = self.options[index]
@@ -162,7 +161,7 @@ class _Search:
                 if limited:
                     rented = option.rented_gpus(count, self.settings.run.spare_nodes)
                     limit = self.settings.constraints.limit_s(option, rented)
-                    limit /= factors[classify_step(self.job, cluster, count)]
+                    limit /= self.least_factors[classify_step(self.job, cluster, count)]
                 limits[count] = max(limits.get(count, 0.0), limit)
         return limits
 
