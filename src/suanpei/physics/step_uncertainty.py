@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 WAITING_SPREAD = 5.0
 """How many times less sure a second of waiting (bare communication, bubble, fixed time) is than a second of work.
 Source: squared residuals of the validation's throughput rows regressed on the squared shares of the step's parts, each
-with its own spread: products 0.06 to 0.12, attention 0.11 to 0.14, communication 0.58 to 0.59, bubble 0.45 to 0.54."""
+with its own spread: products 0.06 to 0.12, attention 0.11 to 0.14, communication 0.58 to 0.59, bubble 0.45 to 0.54.
+Recomputation came out at 0.5 as well and is left with the work, which it is."""
 
 UNMEASURED_WIDENING = 1.5
 """Factor on the width of the interval for an accelerator generation without training measurements. A judgement, shown
