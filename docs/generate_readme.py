@@ -17,8 +17,6 @@ import os
 import re
 from pathlib import Path
 
-import numpy as np
-
 from suanpei.app.cli.main import run
 from suanpei.machine.calibration import load_calibration
 from suanpei.machine.catalogue import load_catalogue
@@ -30,8 +28,8 @@ COLUMNS = "110"
 _BLOCK = re.compile(r"(<!-- output of: (?P<command>.*?) \| (?P<parts>.*?) -->\n```text\n).*?(```\n)", re.DOTALL)
 _ERRORS = re.compile(r"(<!-- held-out errors -->\n).*?\n(?=\n)", re.DOTALL)
 _HEADINGS = {
-    "en": ("figure", "worth of the measurements", "half of the errors below", "90 % below"),
-    "zh": ("指标", "折合实测数", "半数误差低于", "90% 的误差低于"),
+    "en": ("figure", "sources", "half of the errors below", "90 % below"),
+    "zh": ("指标", "来源数", "半数误差低于", "90% 的误差低于"),
 }
 _FIGURES = {
     "en": {
@@ -73,17 +71,17 @@ def fill(text: str, lang: str) -> str:
 
 
 def tabulate_errors(lang: str) -> str:
-    """Tabulate the errors on sources that the fit did not see: ``|exp(residual) - 1|``.
+    """Tabulate the errors on sources that the fit did not see.
 
     Args:
         lang: Language of the words.
     """
     calibration = load_calibration(load_catalogue())
     rows = ["| " + " | ".join(_HEADINGS[lang]) + " |", "|---|---:|---:|---:|"]
-    for name, residuals in {**calibration.step_residuals, **calibration.memory_residuals}.items():
-        errors = np.abs(np.expm1(residuals))
-        half, most = np.quantile(errors, (0.5, 0.9))
-        rows.append(f"| {_FIGURES[lang][name]} | {errors.size} | {half:.0%} | {most:.0%} |")
+    evidence = calibration.evidence
+    for name, residuals in {**evidence.step["source_left_out"], **evidence.memory["source_left_out"]}.items():
+        half, most = residuals.median_error, residuals.p90_error
+        rows.append(f"| {_FIGURES[lang][name]} | {residuals.sources} | {half:.0%} | {most:.0%} |")
     return "\n".join(rows)
 
 

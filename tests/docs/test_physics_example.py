@@ -26,8 +26,9 @@ from suanpei.physics.memory.totals import gather_terms, resolve_overheads, tabul
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.rule_of_thumb import apply_rule
 from suanpei.physics.run import RunAssumptions, estimate_runs
+from suanpei.physics.step_uncertainty import spread_step_time
 from suanpei.physics.strategy import Recompute
-from suanpei.physics.uncertainty import classify_step, spread_need, spread_step_time
+from suanpei.physics.uncertainty import spread_need
 from suanpei.physics.workload import build_workload
 from suanpei.units import DAY_S, GIB_BYTES
 from suanpei.verbs.inputs import load_inputs
@@ -170,7 +171,7 @@ def from_functions() -> dict[str, float]:
     )
     peak = combine_peak(terms, overheads)
     kept_knobs = {name: knobs[name] for name in ("tp", "sp", "cp", "micro_batch")}
-    spread = spread_step_time(calibration, classify_step(job, cluster, 64), cluster.accelerator.generation)
+    spread = spread_step_time(calibration.evidence, estimate.setting)
     need = spread_need(calibration, job, recipe)
     run = estimate_runs(
         step.seconds,

@@ -15,15 +15,18 @@ from suanpei.physics.memory.parameters import BASE_STORAGE_BYTES
 from suanpei.physics.parts import PARTS, RUN_PARTS, STEP_PARTS
 from suanpei.physics.rates import HOST_LINK_FRACTION
 from suanpei.physics.run import COUNT_POINTS, RATE_POINTS, RunAssumptions
-from suanpei.physics.uncertainty import (
-    INTERVAL_LEVEL,
-    PRIOR_MEMORY_SIGMA,
-    PRIOR_STEP_SIGMA,
+from suanpei.physics.step_uncertainty import (
+    EXTRAPOLATED_WIDENING,
+    MOST_WIDENING,
     REPEAT_SIGMA,
     UNMEASURED_WIDENING,
+    UNSEEN_RECIPE_WIDENING,
+    WAITING_SPREAD,
 )
+from suanpei.physics.uncertainty import INTERVAL_LEVEL, PRIOR_MEMORY_SIGMA, PRIOR_STEP_SIGMA
 from suanpei.report.locale import load_templates
 from suanpei.units import HOUR_S
+from suanpei.validation.intervals import MEASURED_CONFIGURATIONS
 
 if TYPE_CHECKING:
     from suanpei.physics.parts import Part
@@ -112,6 +115,9 @@ def test_the_constants_are_those_of_the_code() -> None:
         "uncertainty": [
             f"log-spread {PRIOR_STEP_SIGMA:.2f} for time, {PRIOR_MEMORY_SIGMA} for memory",
             f"widens the interval {UNMEASURED_WIDENING} times",
+            f"few or no timed runs {UNSEEN_RECIPE_WIDENING} times",
+            f"together at most {MOST_WIDENING:g} times",
+            f"({WAITING_SPREAD:g} w)²",
             f"log-spread {REPEAT_SIGMA}",
         ],
     }
@@ -124,3 +130,7 @@ def test_the_constants_are_those_of_the_code() -> None:
     assert f"{words[COUNT_POINTS]} Poisson counts" in start
     assert round(INTERVAL_LEVEL, 9) == 0.9
     assert "5th to 95th percentile" in section("uncertainty")
+    # one factor is said for both
+    assert EXTRAPOLATED_WIDENING == UNSEEN_RECIPE_WIDENING
+    assert MEASURED_CONFIGURATIONS == 5
+    assert "five configurations or more" in " ".join(section("uncertainty").split())

@@ -12,6 +12,8 @@ from suanpei.errors import InputError
 from suanpei.machine.calibration import (
     Calibration,
     Coefficient,
+    Evidence,
+    Residuals,
     identify_calibration,
     load_calibration,
     read_calibration,
@@ -26,8 +28,16 @@ SMALL: dict[str, Any] = {
         "default": {"a": {"value": 0.5, "source": "s"}, "b": {"value": 1, "source": "s"}},
         "hopper": {"a": {"value": 0.7, "standard_error": 0.1, "prior": 0.6, "unit": "-", "source": "t"}},
     },
-    "residuals": {"step": {"A": [0.2, -0.1]}, "memory": {"device": [0.0]}},
-    "measured_generations": ["hopper"],
+    "residuals": {
+        "step": {"grouped": {"A": {"sources": 2, "median_error": 0.1, "p90_error": 0.2, "logs": [0.2, -0.1]}}},
+        "memory": {"source_left_out": {"device": {"sources": 1, "median_error": 0, "p90_error": 0, "logs": [0.0]}}},
+    },
+    "measured": {
+        "generations": ["hopper"],
+        "settings": [["A", "hopper", "fsdp", "nvlink"]],
+        "counters": [["device", "fsdp"]],
+        "ranges": {"gpus": [1, 64]},
+    },
 }
 
 
@@ -41,11 +51,17 @@ def test_a_generation_takes_what_it_lacks_from_default() -> None:
     assert calibration.recipe("megatron") == {}
 
 
-def test_residuals_are_sorted() -> None:
-    calibration = read_calibration(SMALL)
-    assert calibration.step_residuals == {"A": (-0.1, 0.2)}
-    assert calibration.memory_residuals == {"device": (0.0,)}
-    assert calibration.measured_generations == frozenset({"hopper"})
+def test_the_evidence_is_read_and_residuals_are_sorted() -> None:
+    evidence = read_calibration(SMALL).evidence
+    assert evidence.step == {
+        "grouped": {"A": Residuals(logs=(-0.1, 0.2), sources=2, median_error=0.1, p90_error=0.2)},
+        "source_left_out": {},
+    }
+    assert evidence.memory["source_left_out"]["device"].logs == (0.0,)
+    assert evidence.settings == {("A", "hopper", "fsdp", "nvlink")}
+    assert evidence.counters == {("device", "fsdp")}
+    assert evidence.ranges == {"gpus": (1.0, 64.0)}
+    assert read_calibration(SMALL).measured_generations == {"hopper"}
 
 
 def test_bundled_calibration_survives_a_round_trip() -> None:
@@ -66,8 +82,14 @@ def test_identity_follows_the_content() -> None:
     assert calibration.calibration_id.startswith("2026-01-01-")
     assert identify_calibration(calibration) == calibration
     assert identify_calibration(_changed(calibration)).calibration_id != calibration.calibration_id
-    longer = replace(calibration, step_residuals={"A": (-0.1, 0.2, 0.3)})
-    assert identify_calibration(longer).calibration_id != calibration.calibration_id
+    known = calibration.evidence
+    longer = replace(known.step["grouped"]["A"], logs=(-0.1, 0.2, 0.3))
+    for other in (
+        replace(known, step={**known.step, "source_left_out": {"A": longer}}),
+        replace(known, settings=frozenset()),
+        replace(known, ranges={"gpus": (1.0, 65.0)}),
+    ):
+        assert identify_calibration(replace(calibration, evidence=other)).calibration_id != calibration.calibration_id
 
 
 @pytest.mark.parametrize(
@@ -78,7 +100,12 @@ def test_identity_follows_the_content() -> None:
         ({"generations": {"default": {"a": {"value": "much", "source": "s"}}}}, "generations.default.a.value"),
         ({"generations": {"default": {"a": {"value": float("nan"), "source": "s"}}}}, "generations.default.a.value"),
         ({"generations": {"default": {"a": {"value": 0.5}}}}, "generations.default.a.source"),
-        ({"residuals": {"step": {"A": [True]}}}, "residuals.step.A"),
+        ({"residuals": {"step": {"grouped": {"A": {"logs": [True]}}}}}, "residuals.step.grouped.A"),
+        ({"residuals": {"step": {"grouped": {"A": {"logs": [0.1]}}}}}, "residuals.step.grouped.A.sources"),
+        ({"residuals": {"step": {"grouped": {"A": {}}}}}, "residuals.step.grouped.A.logs"),
+        ({"measured": None}, "measured"),
+        ({"measured": {"generations": [], "counters": [], "ranges": {}}}, "measured.settings"),
+        ({"measured": {**SMALL["measured"], "ranges": {"gpus": ["few", 2]}}}, "measured.ranges.gpus"),
     ],
 )
 def test_a_malformed_calibration_names_the_place(change: dict[str, Any], place: str) -> None:
@@ -98,8 +125,23 @@ def test_any_content_renders_to_toml_that_reads_back(residuals: list[float], val
         recipes={},
         fabrics={},
         memory={"context_bytes": coefficient},
-        step_residuals={"A": tuple(sorted(round(one, 6) for one in residuals))},
-        memory_residuals={},
-        measured_generations=frozenset(),
+        evidence=Evidence(
+            step={
+                "grouped": {
+                    "A": Residuals(
+                        logs=tuple(sorted(round(one, 6) for one in residuals)),
+                        sources=len(residuals),
+                        median_error=rounded,
+                        p90_error=rounded,
+                    )
+                },
+                "source_left_out": {},
+            },
+            memory={"grouped": {}, "source_left_out": {}},
+            generations=frozenset({source}),
+            settings=frozenset({("A", source, "fsdp", "nvlink")}),
+            counters=frozenset(),
+            ranges={"hidden": (1.0, 2.0)},
+        ),
     )
     assert read_calibration(tomllib.loads(render_calibration(calibration))) == calibration

@@ -160,6 +160,18 @@ def test_the_interval_comes_from_the_step_time_when_stops_are_rare() -> None:
     assert row.high_days - 2 / 24 == pytest.approx(training * exp(0.09), rel=2e-3)
 
 
+def test_runs_of_one_spread_may_differ_in_scale() -> None:
+    spread = Spread(residuals=tuple(k / 100 for k in range(-9, 10)))
+    together = make_runs(step_s=[2.0, 2.0], spread=spread, spread_scale=[1.0, 2.5])
+    for index, scale in enumerate((1.0, 2.5)):
+        alone = make_runs(spread=Spread(residuals=spread.residuals, scale=scale))
+        for probability in (0.05, 0.5, 0.9):
+            assert together.quantile_s(probability)[index] == pytest.approx(alone.quantile_s(probability)[0], rel=1e-6)
+        assert together.row(index).high_days == pytest.approx(alone.row(0).high_days, rel=1e-6)
+        limit = float(alone.quantile_s(0.7)[0])
+        assert together.probability_within(limit)[index] == pytest.approx(0.7, abs=0.01)
+
+
 def test_simulated_runs_agree_with_the_mixture() -> None:
     """A second road: draw stop rate, step factor and stops, and replay the run checkpoint by checkpoint."""
     generator = np.random.default_rng(11)

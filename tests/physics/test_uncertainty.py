@@ -11,19 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suanpei.errors import InputError
+from suanpei.machine.calibration import Residuals
 from suanpei.physics.uncertainty import (
     MEMORY_COUNTERS,
     PRIOR_MEMORY_SIGMA,
-    UNMEASURED_WIDENING,
     Fit,
     Spread,
-    classify_step,
     judge_fit,
-    spread_measured_step,
     spread_memory,
-    spread_step_time,
+    stretch_sources,
 )
-from tests.planner.samples import calibration, cluster, make_architecture, make_job
+from tests.planner.samples import calibration
 
 NINETEEN = tuple(k / 100 for k in range(-9, 10))
 residuals = st.lists(st.floats(-0.5, 0.5), min_size=0, max_size=60).map(lambda values: tuple(sorted(values)))
@@ -106,37 +104,36 @@ def test_the_verdict_reads_the_interval() -> None:
     ]
 
 
-def test_classes_follow_the_validation_tables() -> None:
-    known = replace(cluster(), fabric_is_assumed=False)
-    assert classify_step(make_job(), known, 64) == "A"
-    assert classify_step(make_job(), replace(known, fabric_is_assumed=True), 64) == "B"
-    assert classify_step(make_job(), replace(known, fabric_is_assumed=True), 8) == "A"
-    assert classify_step(make_job(), known, 64, is_complete=False) == "B"
-    assert classify_step(make_job(make_architecture(experts=8)), known, 64) == "C"
-    assert classify_step(make_job(), cluster("MI300X"), 8) == "C"
-    assert classify_step(make_job(precision="fp8"), cluster("B200-SXM-180GB"), 8) == "C"
+def test_a_scale_multiplies_every_logarithm() -> None:
+    plain, scaled = Spread(residuals=NINETEEN), Spread(residuals=NINETEEN, scale=2.0)
+    for probability in (0.05, 0.5, 0.7, 0.95):
+        assert log(scaled.factor(probability)) == pytest.approx(2 * log(plain.factor(probability)), abs=1e-12)
+    assert log(Spread(prior_sigma=0.1, scale=2.0).factor(0.95)) == pytest.approx(1.6449 * 0.2, rel=1e-3)
 
 
-def test_a_class_without_residuals_reads_the_next_and_an_unmeasured_generation_is_wider() -> None:
-    fitted = replace(
-        calibration(), step_residuals={"B": NINETEEN}, measured_generations=frozenset({"hopper"}), memory_residuals={}
+def test_sources_stretch_by_what_a_new_one_adds() -> None:
+    # three sources: a new one lies about their mean with (3 + 1) / 3 of the variance, they with (3 - 1) / 3
+    assert stretch_sources(3) == pytest.approx(2**0.5)
+    assert stretch_sources(1) == stretch_sources(2) == pytest.approx(3**0.5)
+    assert stretch_sources(10_000) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_memory_reads_cross_validation_where_the_recipe_was_measured() -> None:
+    known = Residuals(logs=NINETEEN, sources=4, median_error=0.05, p90_error=0.08)
+    evidence = replace(
+        calibration().evidence,
+        memory={"grouped": {"device": known}, "source_left_out": {"device": known}},
+        counters=frozenset({("device", "fsdp")}),
     )
-    measured, unmeasured = spread_step_time(fitted, "A", "hopper"), spread_step_time(fitted, "A", "ampere")
-    assert measured.factor(0.95) == pytest.approx(exp(0.09))
-    assert unmeasured.factor(0.95) == pytest.approx(exp(0.09 * UNMEASURED_WIDENING))
-    assert "runs of class B" in str(measured.evidence[0])
-    assert str(measured.evidence[0]).endswith("worth 19")
-    assert "no training run on ampere" in str(unmeasured.evidence[1])
-    assert spread_step_time(fitted, "C", "hopper").residuals == ()
-    assert spread_memory(fitted, "allocated").prior_sigma == PRIOR_MEMORY_SIGMA
-
-
-def test_a_measured_step_leaves_repeat_noise() -> None:
-    low, high = spread_measured_step().interval(4.31)
-    assert low == pytest.approx(4.31 * exp(-1.6449 * 0.03), rel=1e-3)
-    assert high == pytest.approx(4.31 * exp(1.6449 * 0.03), rel=1e-3)
+    seen, unseen = spread_memory(evidence, "device", "fsdp"), spread_memory(evidence, "device", "ddp")
+    assert seen.factor(0.95) == pytest.approx(exp(0.09))
+    assert unseen.factor(0.95) == pytest.approx(exp(0.09 * (5 / 3) ** 0.5))
+    assert "the recipe was measured" in str(seen.evidence[0])
+    assert "4 sources weighing equally: half within 5%, nine of ten within 8%" in str(unseen.evidence[0])
+    assert spread_memory(evidence, "device", "fsdp", "source_left_out") == replace(unseen)
+    assert spread_memory(evidence, "reserved", "fsdp").prior_sigma == PRIOR_MEMORY_SIGMA
 
 
 def test_an_unknown_counter_is_named() -> None:
     with pytest.raises(InputError, match=", ".join(MEMORY_COUNTERS) + ", got cache"):
-        spread_memory(calibration(), "cache")
+        spread_memory(calibration().evidence, "cache", "fsdp")

@@ -82,6 +82,7 @@ def test_assumptions_rejections_reasons_and_missing_costs_are_all_there(lang: La
         *first.cost.missing,
         *first.rule_of_thumb.differences,
         *first.estimate.evidence,
+        *(remedy.action for remedy in first.estimate.remedies),
         *(rejection.reason for rejection in result.rejected),
         *(rejection.example for rejection in result.rejected),
     ):

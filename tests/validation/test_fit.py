@@ -11,16 +11,19 @@ import pytest
 
 from suanpei.machine.calibration import load_calibration, read_calibration, render_calibration
 from suanpei.machine.catalogue import load_catalogue
+from suanpei.physics.step_uncertainty import scale_step
 from suanpei.validation.case import Case, Measured
 from suanpei.validation.cases import load_cases
 from suanpei.validation.fit import HIDDEN_SIZE_SET, FitResult, assign_fold, fit
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, Level, list_parameters, with_values
+from suanpei.validation.intervals import collect_evidence
 from suanpei.validation.problem import COLUMNS, SOURCE_ROWS, build_problem, weigh_figures
 from tests.validation.sample_rows import THROUGHPUT, write_rows
 
 if TYPE_CHECKING:
     from suanpei.machine.calibration import Calibration
     from suanpei.machine.catalogue import Catalogue
+    from suanpei.validation.residuals import Prediction
 
 WIDTHS = ((1024, 1, 1), (2048, 1, 1), (4096, 2, 1), (8192, 4, 1), (6144, 8, 1), (12288, 8, 1))
 """Hidden width, tensor-parallel degree, micro-batch."""
@@ -36,7 +39,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture(scope="module")
 def prior(catalogue: Catalogue) -> Calibration:
     calibration = load_calibration(catalogue)
-    return replace(calibration, step_residuals={}, memory_residuals={}, measured_generations=frozenset())
+    return replace(calibration, evidence=collect_evidence({}))
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +114,16 @@ def test_held_out_figures_are_predicted_by_what_did_not_see_them(result: FitResu
     for predictions in (result.grouped, result.source_left_out):
         assert len(predictions) == len(SHAPES)
         assert max(abs(prediction.error) for prediction in predictions) < 0.06
-    held_out = {prediction.log_residual for prediction in result.source_left_out}
-    assert set(result.calibration.step_residuals["A"]) <= held_out
+    evidence = result.calibration.evidence
+    for split, predictions in (("grouped", result.grouped), ("source_left_out", result.source_left_out)):
+        held_out = {_scaled(prediction) for prediction in predictions}
+        assert set(evidence.step[split]["A"].logs) <= held_out  # type: ignore[index]
+        assert evidence.step[split]["A"].sources == 2  # type: ignore[index]
+
+
+def _scaled(prediction: Prediction) -> float:
+    assert prediction.setting is not None
+    return prediction.log_residual / scale_step(prediction.setting.waiting_share)
 
 
 def test_a_hidden_size_left_out_has_no_say_in_its_own_prediction(

@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from math import log
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suanpei.validation.intervals import remake_intervals
-from suanpei.validation.residuals import (
-    Prediction,
-    collect_log_residuals,
-    resample,
-    weighted_quantile,
-)
+from suanpei.validation.residuals import Prediction, weighted_quantile
 from suanpei.validation.summary import Summary, summarise
 
 BASE = Prediction(
@@ -93,48 +86,3 @@ def test_weighted_quantile_holds_its_share(values: list[float], share: float) ->
     quantile = weighted_quantile(values, [1.0] * len(values), share)
     assert sum(value <= quantile for value in values) >= share * len(values) - 1e-9
     assert sum(value < quantile for value in values) < share * len(values) + 1e-9
-
-
-@given(st.lists(st.lists(st.floats(-10, 10), min_size=1, max_size=30), min_size=1, max_size=8))
-def test_resampling_keeps_to_the_values(groups: list[list[float]]) -> None:
-    values = sorted(value for group in groups for value in group)
-    kept = resample(groups)
-    assert 1 <= len(kept) <= len(values)
-    assert list(kept) == sorted(kept)
-    assert set(kept) <= set(values)
-    if len({len(group) for group in groups}) == 1:
-        assert list(kept) == values
-
-
-def test_a_source_of_many_rows_weighs_as_one_of_few() -> None:
-    # 100 rows at 0 and five sources of four rows each at 1: five sixths of the weight are at 1
-    kept = np.array(resample([[0.0] * 100, *[[1.0] * 4] * 5]))
-    assert np.mean(kept == 0.0) == pytest.approx(1 / 6, abs=1 / len(kept))
-
-
-def test_no_source_swamps_the_residuals() -> None:
-    many = [_case(f"a-{index}", 1.0 + index / 1000) for index in range(500)]
-    kept = collect_log_residuals([*many, _case("b-1", 2.0)])["A"]
-    # 500 weights of 1/500 and one of 1: (1 + 1)^2 / (1/500 + 1) = 3.99
-    assert len(kept) == 4
-    assert kept[:2] == pytest.approx([-log(2)] * 2)
-    assert kept[2] > -log(2)
-
-
-def test_finetuning_speeds_bounds_and_memory_of_assumed_settings_make_no_residuals() -> None:
-    left_out = [
-        _case("a-1", 2.0, kind="finetune"),
-        _case("a-2", 2.0, metric="reserved_bytes", bound="at_most_predicted"),
-        _case("a-3", 2.0, metric="allocated_bytes", error_class="B"),
-    ]
-    assert collect_log_residuals(left_out) == {}
-
-
-def test_an_interval_does_not_see_its_own_group() -> None:
-    others = [_case(f"b-{index}", 1.0, measured=1.0 + index / 1000) for index in range(-9, 10)]
-    odd = _case("a-1", 1.0, measured=5.0)
-    remade = {one.case_id: one for one in remake_intervals([*others, odd], lambda one: one.source)}
-    assert not remade["a-1"].holds
-    assert remade["a-1"].high < 1.1
-    # b's own interval rests on the one residual of a: log 5
-    assert remade["b-0"].high > 2

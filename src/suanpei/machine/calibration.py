@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 """The entry that stands for what nothing measured."""
 KINDS = ("generations", "recipes", "fabrics")
+Split = Literal["grouped", "source_left_out"]
+SPLITS: tuple[Split, ...] = ("grouped", "source_left_out")
+"""How a figure was kept from the fit that predicted it: with its configuration alone, or with its whole source."""
 DIGEST_LENGTH = 8
 COEFFICIENT_DIGITS = 4
 """Significant digits of a coefficient in the file; none is known to more."""
@@ -41,6 +44,39 @@ class Coefficient:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Residuals:
+    """How figures that a fit did not see lay about their predictions."""
+
+    logs: tuple[float, ...]
+    """Sorted log(measured / predicted) over the scale of each figure (see ``physics.uncertainty``), sources weighing
+    equally: as many as the figures are worth."""
+    sources: int
+    """Sources that they come from. [-]"""
+    median_error: float
+    """Median of |predicted / measured - 1|, sources weighing equally. [-]"""
+    p90_error: float
+    """Its 90th percentile. [-]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What was measured, and how well it was predicted by fits that did not see it."""
+
+    step: Mapping[Split, Mapping[str, Residuals]]
+    """Of step times, by class (``A``, ``B``, ``C``)."""
+    memory: Mapping[Split, Mapping[str, Residuals]]
+    """Of memory peaks, by counter."""
+    generations: frozenset[str]
+    """Accelerator generations with a measured speed."""
+    settings: frozenset[tuple[str, str, str, str]]
+    """Class, generation, recipe and fabric technology of configurations timed often enough to know them."""
+    counters: frozenset[tuple[str, str]]
+    """Counter and recipe of memory measured often enough."""
+    ranges: Mapping[str, tuple[float, float]]
+    """Least and greatest size that was timed, by name (``hidden``, ``gpus``, ``micro_batch_tokens``)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """All coefficients and residuals of one fit."""
 
@@ -55,12 +91,13 @@ class Calibration:
     """By fabric technology."""
     memory: Mapping[str, Coefficient]
     """What a device needs beside tensors: context, communicators, fragmentation, allocator cache."""
-    step_residuals: Mapping[str, tuple[float, ...]]
-    """By class: sorted log(measured / predicted) step time of runs that the fit did not see."""
-    memory_residuals: Mapping[str, tuple[float, ...]]
-    """By counter (``allocated``, ``reserved``, ``device``): sorted log(measured / predicted)."""
-    measured_generations: frozenset[str]
-    """Generations with training measurements behind their coefficients."""
+    evidence: Evidence
+    """What the intervals rest on."""
+
+    @property
+    def measured_generations(self) -> frozenset[str]:
+        """Generations with training measurements behind their coefficients."""
+        return self.evidence.generations
 
     def generation(self, key: str) -> Mapping[str, Coefficient]:
         """Give the coefficients of an accelerator generation; those of ``default`` where it is unknown."""
@@ -88,9 +125,11 @@ def read_calibration(data: Mapping[str, Any]) -> Calibration:
     """Build a calibration from parsed TOML.
 
     Args:
-        data: ``calibration_id``, ``as_of``, ``measured_generations``; tables ``generations``, ``recipes`` and
-            ``fabrics`` of tables of coefficients; table ``memory`` of coefficients; table ``residuals`` with ``step``
-            and ``memory``: lists of log ratios by class or counter. [-]
+        data: ``calibration_id``, ``as_of``; tables ``generations``, ``recipes`` and ``fabrics`` of tables of
+            coefficients; table ``memory`` of coefficients; table ``measured`` with lists ``generations``,
+            ``settings`` (class, generation, recipe, fabric) and ``counters`` (counter, recipe) and pairs ``ranges``;
+            tables ``residuals`` by kind (``step``, ``memory``), split and class or counter: ``sources``, their
+            ``logs``, ``median_error`` and ``p90_error``. [-]
 
     Raises:
         InputError: A key is absent, a value is no finite number, or residuals are not numbers.
@@ -99,7 +138,6 @@ def read_calibration(data: Mapping[str, Any]) -> Calibration:
     if DEFAULT not in read["generations"]:
         place = f"generations.{DEFAULT}"
         raise _malformed(place, Message("absent"))
-    residuals = data.get("residuals", {})
     return Calibration(
         calibration_id=str(_required(data, "calibration_id")),
         as_of=str(_required(data, "as_of")),
@@ -107,9 +145,7 @@ def read_calibration(data: Mapping[str, Any]) -> Calibration:
         recipes=read["recipes"],
         fabrics=read["fabrics"],
         memory={name: _read_coefficient(f"memory.{name}", facts) for name, facts in data.get("memory", {}).items()},
-        step_residuals=_read_residuals("residuals.step", residuals.get("step", {})),
-        memory_residuals=_read_residuals("residuals.memory", residuals.get("memory", {})),
-        measured_generations=frozenset(data.get("measured_generations", [])),
+        evidence=_read_evidence(_required(data, "measured"), data.get("residuals", {})),
     )
 
 
@@ -122,7 +158,6 @@ def render_calibration(calibration: Calibration) -> str:
     head = [
         f"calibration_id = {_text(calibration.calibration_id)}",
         f"as_of = {_text(calibration.as_of)}",
-        f"measured_generations = [{', '.join(_text(key) for key in sorted(calibration.measured_generations))}]",
     ]
     tables = {"generations": calibration.generations, "recipes": calibration.recipes, "fabrics": calibration.fabrics}
     body = [line for kind, entries in tables.items() for line in _render_kind(kind, entries)]
@@ -131,10 +166,7 @@ def render_calibration(calibration: Calibration) -> str:
         body += [
             f"{_key(name)} = {_render_coefficient(calibration.memory[name])}" for name in sorted(calibration.memory)
         ]
-    for kind, residuals in (("step", calibration.step_residuals), ("memory", calibration.memory_residuals)):
-        if residuals:
-            body += ["", f"[residuals.{kind}]"]
-            body += [f"{_key(name)} = [{_numbers(residuals[name])}]" for name in sorted(residuals)]
+    body += _render_evidence(calibration.evidence)
     return "\n".join([*head, *body]) + "\n"
 
 
@@ -171,9 +203,38 @@ def _read_coefficient(place: str, facts: Mapping[str, Any]) -> Coefficient:
     )
 
 
-def _read_residuals(place: str, lists: Mapping[str, Iterable[Any]]) -> dict[str, tuple[float, ...]]:
+def _read_evidence(measured: Mapping[str, Any], residuals: Mapping[str, Any]) -> Evidence:
+    by_kind = {
+        kind: {split: _read_residuals(f"residuals.{kind}.{split}", splits.get(split, {})) for split in SPLITS}
+        for kind, splits in (("step", residuals.get("step", {})), ("memory", residuals.get("memory", {})))
+    }
+    settings, counters = (_required(measured, name, "measured") for name in ("settings", "counters"))
+    return Evidence(
+        step=by_kind["step"],
+        memory=by_kind["memory"],
+        generations=frozenset(_required(measured, "generations", "measured")),
+        settings=frozenset(
+            (str(grade), str(card), str(recipe), str(fabric)) for grade, card, recipe, fabric in settings
+        ),
+        counters=frozenset((str(counter), str(recipe)) for counter, recipe in counters),
+        ranges={
+            name: (_number(f"measured.ranges.{name}", low), _number(f"measured.ranges.{name}", high))
+            for name, (low, high) in _required(measured, "ranges", "measured").items()
+        },
+    )
+
+
+def _read_residuals(place: str, tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Residuals]:
     return {
-        name: tuple(sorted(_number(f"{place}.{name}", value) for value in values)) for name, values in lists.items()
+        name: Residuals(
+            logs=tuple(
+                sorted(_number(f"{place}.{name}", value) for value in _required(table, "logs", f"{place}.{name}"))
+            ),
+            sources=int(_number(f"{place}.{name}.sources", table.get("sources"))),
+            median_error=_number(f"{place}.{name}.median_error", table.get("median_error")),
+            p90_error=_number(f"{place}.{name}.p90_error", table.get("p90_error")),
+        )
+        for name, table in tables.items()
     }
 
 
@@ -205,6 +266,35 @@ def _render_kind(kind: str, entries: Mapping[str, Mapping[str, Coefficient]]) ->
             if key == DEFAULT or coefficient != shared.get(name):
                 lines.append(f"{_key(name)} = {_render_coefficient(coefficient)}")
     return lines
+
+
+def _render_evidence(evidence: Evidence) -> list[str]:
+    lines = [
+        "",
+        "[measured]",
+        f"generations = {_list(sorted(evidence.generations))}",
+        f"settings = [{', '.join(_list(setting) for setting in sorted(evidence.settings))}]",
+        f"counters = [{', '.join(_list(counter) for counter in sorted(evidence.counters))}]",
+        "",
+        "[measured.ranges]",
+        *(f"{_key(name)} = [{_numbers(evidence.ranges[name])}]" for name in sorted(evidence.ranges)),
+    ]
+    for kind, splits in (("step", evidence.step), ("memory", evidence.memory)):
+        for split in SPLITS:
+            for name, residuals in sorted(splits.get(split, {}).items()):
+                lines += [
+                    "",
+                    f"[residuals.{kind}.{split}.{_key(name)}]",
+                    f"sources = {residuals.sources}",
+                    f"median_error = {_short(residuals.median_error)}",
+                    f"p90_error = {_short(residuals.p90_error)}",
+                    f"logs = [{_numbers(residuals.logs)}]",
+                ]
+    return lines
+
+
+def _list(words: Iterable[str]) -> str:
+    return f"[{', '.join(_text(word) for word in words)}]"
 
 
 def _render_coefficient(coefficient: Coefficient) -> str:

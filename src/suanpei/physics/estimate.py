@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suanpei.messages import Message
+    from suanpei.physics.narrowing import Remedy
+    from suanpei.physics.setting import Setting
     from suanpei.physics.strategy import Strategy
 
 Verdict = Literal["fits", "at_risk", "does_not_fit"]
@@ -76,5 +78,9 @@ class Estimate:
     exposed_comm_to_compute: float
     error_class: str = field(metadata={"json": "class"})
     """Class of the validation whose residuals give the intervals: A, B or C."""
+    setting: Setting
+    """What decides which measurements speak for the step time."""
     evidence: tuple[Message, ...]
-    """What measurements the interval rests on."""
+    """What measurements the intervals rest on."""
+    remedies: tuple[Remedy, ...]
+    """What would narrow the interval of the step time, the most effective first."""

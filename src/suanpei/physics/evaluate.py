@@ -24,10 +24,13 @@ from suanpei.physics.memory.totals import (
     resolve_overheads,
     tabulate_memory,
 )
+from suanpei.physics.narrowing import list_remedies
 from suanpei.physics.rates import resolve_rates
+from suanpei.physics.setting import describe_setting
 from suanpei.physics.step import combine_step, explain_step, tabulate_step
+from suanpei.physics.step_uncertainty import spread_step_time
 from suanpei.physics.strategy import Recompute
-from suanpei.physics.uncertainty import Fit, classify_step, judge_fit, spread_need, spread_step_time
+from suanpei.physics.uncertainty import Fit, judge_fit, spread_need
 from suanpei.physics.workload import Workload, build_workload
 
 if TYPE_CHECKING:
@@ -202,8 +205,16 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
     peak = combine_peak(terms, overheads)
     strategy = strategies.row(0)
     seconds, device = float(times.seconds[0]), float(peak.device_bytes[0])
-    error_class = classify_step(job, cluster, strategy.gpus)
-    step_spread = spread_step_time(calibration, error_class, cluster.accelerator.generation)
+    setting = describe_setting(
+        job,
+        cluster,
+        recipe.name,
+        gpus=strategy.gpus,
+        micro_batch_seqs=strategy.micro_batch,
+        step_s=seconds,
+        compute_s=float(times.compute[0]),
+    )
+    step_spread = spread_step_time(calibration.evidence, setting)
     memory_spread = spread_need(calibration, job, recipe)
     low_s, high_s = step_spread.interval(seconds)
     low_bytes, high_bytes = memory_spread.interval(device)
@@ -246,8 +257,10 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
         of_achievable=flops_rate / rates.product_flops_per_s,
         tokens_per_second_per_gpu=tokens / seconds / strategy.gpus,
         exposed_comm_to_compute=float(times.exposed[0] / times.compute[0]),
-        error_class=error_class,
+        error_class=setting.error_class,
+        setting=setting,
         evidence=(*step_spread.evidence, *memory_spread.evidence),
+        remedies=list_remedies(calibration.evidence, setting, job, cluster),
     )
 
 

@@ -148,6 +148,8 @@ class Runs:
     blocking_s: FloatArray
     interval_s: FloatArray
     spread: Spread
+    spread_scale: FloatArray
+    """Factor on the logarithms of `spread` for each run."""
     assumptions: RunAssumptions
 
     def _stretch(self, mean_time_between_stops_s: FloatArray) -> FloatArray:
@@ -201,7 +203,8 @@ class Runs:
         """
         stretch, beside = self._mixture
         limit = np.broadcast_to(np.asarray(limit_s, dtype=np.float64), self.gpus.shape)[:, None]
-        within = self.spread.probability_at_most((limit - beside) / (self.training_s[:, None] * stretch))
+        ratio = np.maximum((limit - beside) / (self.training_s[:, None] * stretch), 0.0)
+        within = self.spread.probability_at_most(ratio ** (1.0 / self.spread_scale[:, None]))
         return np.asarray(within.mean(axis=1))
 
     def quantile_s(self, probability: float) -> FloatArray:
@@ -215,7 +218,7 @@ class Runs:
         """
         stretch, beside = self._mixture
         low = np.zeros_like(self.gpus)
-        extreme = self.spread.factor(1.0 - 1e-6)
+        extreme = (self.spread.factor(1.0 - 1e-6) ** self.spread_scale)[:, None]
         high = (beside + self.training_s[:, None] * stretch * extreme).max(axis=1)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2.0
@@ -235,6 +238,7 @@ class Runs:
             blocking_s=self.blocking_s[indices],
             interval_s=self.interval_s[indices],
             spread=self.spread,
+            spread_scale=self.spread_scale[indices],
             assumptions=self.assumptions,
         )
 
@@ -322,6 +326,7 @@ def estimate_runs(
     gpus_per_node: int,
     checkpoint_bytes: ArrayLike,
     spread: Spread,
+    spread_scale: ArrayLike = 1.0,
     assumptions: RunAssumptions,
 ) -> Runs:
     """Estimate runs from step times.
@@ -338,6 +343,7 @@ def estimate_runs(
         gpus_per_node: Accelerators of one node. [-]
         checkpoint_bytes: Size of one checkpoint, broadcastable. [B]
         spread: Distribution of measured over predicted step time. [-]
+        spread_scale: Factor on the logarithms of `spread` for each run, broadcastable. [-]
         assumptions: Failures, storage, set-up, spares. [-]
 
     Returns:
@@ -372,5 +378,6 @@ def estimate_runs(
         blocking_s=blocking_s,
         interval_s=np.minimum(interval_s, np.maximum(training_s, step)),
         spread=spread,
+        spread_scale=np.broadcast_to(np.asarray(spread_scale, dtype=np.float64), step.shape),
         assumptions=assumptions,
     )

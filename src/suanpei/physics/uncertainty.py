@@ -1,18 +1,29 @@
-"""Uncertainty: one owner for every interval, probability and verdict.
+"""Uncertainty: one owner for every interval, probability and verdict; ``step_uncertainty`` chooses a step's residuals.
 
 What is uncertain is a factor: measured over predicted. Its distribution comes from runs that the fit did not see, as
 sorted residuals of the logarithm; interval, deadline probability, fit verdict and cost band all read it, so they cannot
 contradict each other.
 
-Quantiles are conformal: of n residuals the k-th is the k / (n + 1) quantile, so that a new run from the same population
-falls below it with exactly that probability [1]_ [2]_. Between residuals the quantile is linear in the normal score;
-beyond the outermost it goes on at the slope of a predictive normal, so thin evidence gives wide, finite tails. Nothing
-measured at all gives the prior. Limits: the residuals must come from runs like the one predicted; where they do not,
-`widening` says so.
+A step's residual is taken over its scale, how much less is known of the time in which nothing computes [1]_, and a
+distribution is scaled back for the step that it speaks for. Quantiles are conformal: of n residuals the k-th is the
+k / (n + 1) quantile, so that a new run from the same population falls below it with exactly that probability [2]_ [3]_.
+Between residuals the quantile is linear in the normal score; beyond the outermost it goes on at the slope of a
+predictive normal, so thin evidence gives wide, finite tails. Nothing measured at all gives the prior.
+
+Runs of one source err together. Where card, recipe and fabric were all measured, a run is one more of theirs, and the
+residuals are those of cross-validation by configuration. Else it is a run of a source never seen: the residuals are
+those of each source predicted without it, sources weighing equally [4]_, and as the next source may lie beyond all K,
+deviations from the median are stretched by what a predictive variance has over that of K sources, (K + 1) / (K - 1).
+
+Limits: the residuals must come from runs like the one predicted; where they do not, `widening` says so.
 
 References:
-    .. [1] V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, Springer, 2005, section 2.2.
-    .. [2] J. Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, arXiv 1604.04173.
+    .. [1] J. Lei et al., "Distribution-free predictive inference for regression", JASA 113, 2018, arXiv 1604.04173,
+           section 5.2: locally weighted conformal inference.
+    .. [2] V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, Springer, 2005, section 2.2.
+    .. [3] As [1]_, section 2.
+    .. [4] R. Dunn, L. Wasserman, A. Ramdas, "Distribution-free prediction sets for two-layer hierarchical models",
+           JASA 118, 2023, arXiv 1809.07441; Y. Lee, R. F. Barber, R. Willett, arXiv 2306.06342.
 """
 
 from __future__ import annotations
@@ -34,8 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suanpei.job.job import Job
-    from suanpei.machine.calibration import Calibration
-    from suanpei.machine.cluster import Cluster
+    from suanpei.machine.calibration import Calibration, Evidence, Residuals, Split
     from suanpei.physics.estimate import Verdict
     from suanpei.physics.recipe import Recipe
 
@@ -52,24 +62,12 @@ PRIOR_MEMORY_SIGMA = 0.12
 """Log-spread of memory where nothing was measured: from 16 to 24 B per parameter of one and the same optimizer step
 between frameworks is ± 0.2, taken as the 90 % interval."""
 
-UNMEASURED_WIDENING = 1.5
-"""Factor on the width of the interval for an accelerator generation without training measurements. A judgement, shown
-in the evidence: there is by definition nothing to measure it with."""
-
-REPEAT_SIGMA = 0.03
-"""Log-spread of one configuration measured again on the same software: the 62 readings of the 27 repeated
-configurations in the validation tables have their 5th and 95th percentiles at ± 0.049 about their group's mean."""
-
 _TAIL_FLOOR = 0.02
-"""Least log-spread by which a tail goes on, so that equal residuals do not promise certainty; under `REPEAT_SIGMA`."""
+"""Least log-spread by which a tail goes on, so that equal residuals do not promise certainty; under that of repeats."""
 
 _NORMAL = NormalDist()
 _SCORES = np.linspace(-6.0, 6.0, 2401)
 _PROBABILITIES = np.array([_NORMAL.cdf(float(score)) for score in _SCORES])
-
-
-ERROR_CLASSES = ("A", "B", "C")
-"""Classes of step times by how much of a run is known; see `classify_step`."""
 
 
 class Fit(IntEnum):
@@ -85,6 +83,12 @@ class Fit(IntEnum):
         words: dict[int, Verdict] = {0: "fits", 1: "at_risk", 2: "does_not_fit"}
         return words[int(self)]
 
+    @property
+    def as_call(self) -> tuple[float, float, float]:
+        """The verdict as 1 for fits, 0.5 at risk, 0 does not fit, with both ends of what may be measured."""
+        calls = {Fit.FITS: (1.0, 1.0, 1.0), Fit.AT_RISK: (0.5, 0.0, 1.0), Fit.DOES_NOT_FIT: (0.0, 0.0, 0.0)}
+        return calls[self]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
@@ -98,11 +102,13 @@ class Spread:
     """
 
     residuals: tuple[float, ...] = ()
-    """Sorted log(measured / predicted)."""
+    """Sorted log(measured / predicted), over the scale of each."""
     prior_sigma: float = PRIOR_STEP_SIGMA
     """Log-spread of the normal that stands in for no residuals at all."""
     widening: float = 1.0
     """Factor on the distance of every quantile from the median."""
+    scale: float = 1.0
+    """Factor on every logarithm, which undoes that the residuals were taken over their scales."""
     evidence: tuple[Message, ...] = ()
     """What the distribution rests on."""
 
@@ -112,7 +118,7 @@ class Spread:
         count = len(self.residuals)
         if not count:
             end = float(_SCORES[-1])
-            return np.array([-end, end]), np.array([-end, end]) * self.prior_sigma * self.widening
+            return np.array([-end, end]), np.array([-end, end]) * self.prior_sigma * self.widening * self.scale
         logs = np.sort(np.asarray(self.residuals, dtype=np.float64))
         scores = np.array([_NORMAL.inv_cdf(rank / (count + 1)) for rank in range(1, count + 1)])
         if count >= 3:
@@ -123,7 +129,7 @@ class Spread:
         scores = np.concatenate([[-end], scores, [end]])
         logs = np.concatenate([[logs[0] + slope * (-end - scores[1])], logs, [logs[-1] + slope * (end - scores[-2])]])
         centre = float(np.interp(0.0, scores, logs))
-        return scores, centre + self.widening * (logs - centre)
+        return scores, self.scale * (centre + self.widening * (logs - centre))
 
     def log_quantile(self, probability: ArrayLike) -> FloatArray:
         """Give the quantile of log(measured / predicted), for probabilities strictly between 0 and 1. [-]"""
@@ -165,74 +171,29 @@ class Spread:
         return np.where(ratio > 0, np.interp(score, _SCORES, _PROBABILITIES), 0.0)
 
 
-def classify_step(job: Job, cluster: Cluster, gpus: int, *, is_complete: bool = True) -> str:
-    """Name the class of the validation whose residuals a step time reads.
+def stretch_sources(sources: int) -> float:
+    """Give what a source never seen adds to the spread over those that were.
 
-    C: experts, 8-bit or narrower products on Blackwell, accelerators of other stacks than CUDA. B: dense, but the
-    fabric between nodes or other settings are assumed. A: dense and everything stated.
-
-    Args:
-        job: Gives experts and precision. [-]
-        cluster: Gives accelerator and fabric. [-]
-        gpus: Accelerators of the job: the fabric between nodes plays no part within one. [-]
-        is_complete: Whether every setting of the strategy is stated rather than guessed. [-]
-
-    Returns:
-        ``A``, ``B`` or ``C``.
-    """
-    has_experts = any(kind.experts is not None for kind in job.architecture.kinds)
-    narrow = job.precision in ("fp8", "mxfp8", "nvfp4") and "blackwell" in cluster.accelerator.generation
-    if has_experts or narrow or cluster.accelerator.stack != "cuda":
-        return "C"
-    uses_assumed_fabric = cluster.fabric_is_assumed and gpus > max(cluster.gpus_per_node, cluster.domain_gpus)
-    return "B" if uses_assumed_fabric or not is_complete else "A"
-
-
-def spread_step_time(calibration: Calibration, error_class: str, generation: str) -> Spread:
-    """Give the distribution of step time for a class and an accelerator generation.
+    The variance of K values about their mean is (K - 1) / K of their population's, that of a new value about the same
+    mean (K + 1) / K of it. One source says nothing of how far apart sources lie and is taken as two.
 
     Args:
-        calibration: Holds residuals by class and the measured generations. [-]
-        error_class: ``A``, ``B`` or ``C``; a class without residuals reads the next wider one. [-]
-        generation: Key of the accelerator's generation. [-]
+        sources: How many were seen. [-]
 
     Returns:
-        The spread with its evidence.
+        ``√((K + 1) / (K - 1))``. [-]
     """
-    for candidate in ERROR_CLASSES[ERROR_CLASSES.index(error_class) :]:
-        residuals = calibration.step_residuals.get(candidate, ())
-        if residuals:
-            evidence = [
-                Message(
-                    "step time: runs of class {error_class} that the fit did not see; sources weigh equally, which"
-                    " makes them worth {count}",
-                    count=len(residuals),
-                    error_class=candidate,
-                )
-            ]
-            break
-    else:
-        residuals = ()
-        evidence = [Message("step time: no comparable run was measured; the interval is a prior")]
-    widening = 1.0
-    if generation not in calibration.measured_generations:
-        widening = UNMEASURED_WIDENING
-        evidence.append(
-            Message(
-                "no training run on {generation} was measured: the interval is {factor} times as wide",
-                generation=generation,
-                factor=UNMEASURED_WIDENING,
-            )
-        )
-    return Spread(residuals=tuple(residuals), prior_sigma=PRIOR_STEP_SIGMA, widening=widening, evidence=tuple(evidence))
+    count = max(sources, 2)
+    return sqrt((count + 1) / (count - 1))
 
 
-def spread_measured_step() -> Spread:
-    """Give the distribution of a step time that the user measured: repeat noise alone."""
-    return Spread(
-        prior_sigma=REPEAT_SIGMA,
-        evidence=(Message("step time: measured by you; the interval is the noise between repeated measurements"),),
-    )
+def say_residuals(residuals: Residuals) -> dict[str, object]:
+    """Give what a sentence of evidence says of residuals."""
+    return {
+        "sources": residuals.sources,
+        "half": f"{residuals.median_error:.0%}",
+        "most": f"{residuals.p90_error:.0%}",
+    }
 
 
 ALLOCATED = "allocated"
@@ -264,15 +225,20 @@ def spread_need(calibration: Calibration, job: Job, recipe: Recipe) -> Spread:
     Returns:
         The spread with its evidence.
     """
-    return spread_memory(calibration, name_counter(ALLOCATED, job, recipe))
+    return spread_memory(calibration.evidence, name_counter(ALLOCATED, job, recipe), recipe.name)
 
 
-def spread_memory(calibration: Calibration, counter: str) -> Spread:
+def spread_memory(evidence: Evidence, counter: str, recipe: str, split: Split | None = None) -> Spread:
     """Give the distribution of peak memory by counter.
 
+    Memory depends on the framework, hardly on the card: the residuals are those of cross-validation where the recipe
+    was measured.
+
     Args:
-        calibration: Holds residuals by counter. [-]
+        evidence: What was measured. [-]
         counter: One of `MEMORY_COUNTERS`. [-]
+        recipe: Name of the framework's recipe. [-]
+        split: Whose residuals to read; None chooses by what was measured. [-]
 
     Returns:
         The spread with its evidence.
@@ -284,17 +250,27 @@ def spread_memory(calibration: Calibration, counter: str) -> Spread:
         raise InputError(
             Message("counter must be one of {known}, got {counter}", known=", ".join(MEMORY_COUNTERS), counter=counter)
         )
-    residuals = calibration.memory_residuals.get(counter, ())
-    if residuals:
-        evidence = Message(
-            "memory: peaks of the counter {counter} that the fit did not see; sources weigh equally, which makes them"
-            " worth {count}",
-            count=len(residuals),
-            counter=counter,
+    split = split or ("grouped" if (counter, recipe) in evidence.counters else "source_left_out")
+    residuals = evidence.memory.get(split, {}).get(counter)
+    if residuals is None or not residuals.logs:
+        line = Message("memory: no comparable peak was measured; the interval is a prior")
+        return Spread(prior_sigma=PRIOR_MEMORY_SIGMA, evidence=(line,))
+    values = {"counter": counter, **say_residuals(residuals)}
+    if split == "grouped":
+        widening = 1.0
+        line = Message(
+            "memory: the recipe was measured; peaks of the counter {counter} as predicted by fits without the"
+            " configuration, {sources} sources weighing equally: half within {half}, nine of ten within {most}",
+            **values,
         )
     else:
-        evidence = Message("memory: no comparable peak was measured; the interval is a prior")
-    return Spread(residuals=tuple(residuals), prior_sigma=PRIOR_MEMORY_SIGMA, evidence=(evidence,))
+        widening = stretch_sources(residuals.sources)
+        line = Message(
+            "memory: the recipe was not measured; peaks of the counter {counter} as predicted by fits without the whole"
+            " source, {sources} sources weighing equally: half within {half}, nine of ten within {most}",
+            **values,
+        )
+    return Spread(residuals=residuals.logs, prior_sigma=PRIOR_MEMORY_SIGMA, widening=widening, evidence=(line,))
 
 
 def judge_fit(device_bytes: ArrayLike, capacity_bytes: ArrayLike, spread: Spread) -> NDArray[np.int8]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.run import RunEstimate, Runs
+    from suanpei.physics.setting import Setting
     from suanpei.physics.strategy import Strategy
 
 Objective = Literal["cost", "time"]
@@ -103,6 +104,8 @@ class Found:
     of_achievable: float
     exposed_comm_to_compute: float
     checkpoint_bytes: float
+    setting: Setting
+    """What decides how sure `step_s` is."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.evaluate import Estimates, judge_memory
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.run import count_steps
+from suanpei.physics.setting import describe_setting
 from suanpei.physics.uncertainty import Fit, spread_need
 from suanpei.planner.bounds import bound_step_s
 from suanpei.planner.options import Found
@@ -151,6 +152,15 @@ class Scanner:
             of_achievable=rate / rates.product_flops_per_s,
             exposed_comm_to_compute=float(estimates.exposed_comm_s[row] / estimates.compute_s[row]),
             checkpoint_bytes=self._checkpoints[recipe.name],
+            setting=describe_setting(
+                self.work.job,
+                cluster,
+                recipe.name,
+                gpus=strategy.gpus,
+                micro_batch_seqs=strategy.micro_batch,
+                step_s=step_s,
+                compute_s=float(estimates.compute_s[row]),
+            ),
         )
 
     @cached_property

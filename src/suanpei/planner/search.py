@@ -14,7 +14,8 @@ from suanpei.errors import InputError
 from suanpei.messages import Message
 from suanpei.physics.evaluate import evaluate as evaluate_physics
 from suanpei.physics.run import RunAssumptions, estimate_runs
-from suanpei.physics.uncertainty import ERROR_CLASSES, classify_step, spread_step_time
+from suanpei.physics.setting import ERROR_CLASSES, classify_step
+from suanpei.physics.step_uncertainty import bound_step_factor, spread_step_time
 from suanpei.physics.workload import build_workload
 from suanpei.planner.enumerate import PRACTICAL, Space
 from suanpei.planner.frontier import find_frontier
@@ -100,6 +101,7 @@ class _Search:
         self.options = tuple(options)
         self.settings = settings
         self.calibration = calibration
+        self.least_factors = {name: bound_step_factor(calibration.evidence, name, confidence) for name in ERROR_CLASSES}
         work = build_workload(job)
         self.scanner = Scanner(
             work=work,
@@ -121,10 +123,6 @@ class _Search:
         for index, option in enumerate(self.options):
             groups.setdefault(id(option.cluster), (option.cluster, []))[1].append(index)
         return list(groups.values())
-
-    def spread(self, cluster: Cluster, error_class: str) -> Spread:
-        """Give the distribution of the cluster's step times."""
-        return spread_step_time(self.calibration, error_class, cluster.accelerator.generation)
 
     def choose(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> list[Choice]:
         """Scan one cluster and price what it finds, for the options of these indices."""
@@ -155,8 +153,6 @@ class _Search:
 
         Set-up, checkpoints and stops only add to it, so its confidence quantile must be within the limit.
         """
-        confidence = self.settings.constraints.confidence
-        factors = {name: self.spread(cluster, name).factor(confidence) for name in ERROR_CLASSES}
         limits: dict[int, float] = {}
         for index in indices:
             option = self.options[index]
@@ -165,21 +161,27 @@ class _Search:
                 if limited:
                     rented = option.rented_gpus(count, self.settings.run.spare_nodes)
                     limit = self.settings.constraints.limit_s(option, rented)
-                    limit /= factors[classify_step(self.job, cluster, count)]
+                    limit /= self.least_factors[classify_step(self.job, cluster, count)]
                 limits[count] = max(limits.get(count, 0.0), limit)
         return limits
 
     def _choices(self, option: ClusterOption, found: Mapping[int, Found]) -> list[Choice]:
-        by_class: dict[str, dict[int, Found]] = defaultdict(dict)
+        # runs of one distribution are estimated together, each with its own scale
+        alike: dict[Spread, dict[int, Found]] = defaultdict(dict)
+        scales: dict[int, float] = {}
         for count, entry in found.items():
-            by_class[classify_step(self.job, option.cluster, count)][count] = entry
+            spread = spread_step_time(self.calibration.evidence, entry.setting)
+            alike[replace(spread, scale=1.0, evidence=())][count] = entry
+            scales[count] = spread.scale
         return [
             choice
-            for error_class, members in by_class.items()
-            for choice in self._choices_of(option, members, self.spread(option.cluster, error_class))
+            for spread, members in alike.items()
+            for choice in self._choices_of(option, members, spread, [scales[count] for count in members])
         ]
 
-    def _choices_of(self, option: ClusterOption, found: Mapping[int, Found], spread: Spread) -> list[Choice]:
+    def _choices_of(
+        self, option: ClusterOption, found: Mapping[int, Found], spread: Spread, scales: Sequence[float]
+    ) -> list[Choice]:
         settings = self.settings
         entries = list(found.values())
         runs = estimate_runs(
@@ -190,6 +192,7 @@ class _Search:
             gpus_per_node=option.cluster.gpus_per_node,
             checkpoint_bytes=np.array([entry.checkpoint_bytes for entry in entries]),
             spread=spread,
+            spread_scale=np.array(scales),
             assumptions=settings.run,
         )
         rented = [option.rented_gpus(count, settings.run.spare_nodes) for count in found]

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suanpei.errors import InputError
-from suanpei.machine.calibration import identify_calibration
+from suanpei.machine.calibration import SPLITS, identify_calibration
 from suanpei.messages import Message
-from suanpei.physics.uncertainty import MEMORY_COUNTERS
 from suanpei.validation.free_coefficients import FREE_COEFFICIENTS, list_parameters, with_values
-from suanpei.validation.intervals import remake_intervals
+from suanpei.validation.intervals import collect_evidence, remake_intervals
 from suanpei.validation.predict import Predictions, predict_cases
 from suanpei.validation.problem import Problem, build_problem
-from suanpei.validation.residuals import collect_log_residuals
 from suanpei.validation.solve import (
     CHORD_STEPS,
     OUTER_STEPS,
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suanpei.machine.calibration import Calibration
+    from suanpei.machine.calibration import Split as EvidenceSplit
     from suanpei.machine.catalogue import Catalogue
     from suanpei.validation.case import Case, SkippedCase
     from suanpei.validation.free_coefficients import FreeCoefficient, Parameter
@@ -99,7 +98,7 @@ def fit(
         report_progress: Called with the share done. [-]
 
     Returns:
-        The calibration, with residuals by class from refits without each source, and the predictions of each split.
+        The calibration, with the residuals of two splits, and the predictions of each split.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -147,7 +146,7 @@ def fit(
         found = _predict_held_out(cases, refit, catalogue, label)
         out[split], skipped[split] = remake_intervals(found.predictions, label), found.skipped
         report_progress(done)
-    calibration = _finish(fitted, problem, out, as_of)
+    calibration = _finish(fitted, {split: out[split] for split in SPLITS}, as_of)
     return FitResult(
         calibration=calibration,
         grouped=out["grouped"],
@@ -211,17 +210,6 @@ def _predict_held_out(
     return Predictions(predictions=tuple(predictions), skipped=tuple(skipped))
 
 
-def _finish(fitted: Calibration, problem: Problem, out: dict[Split, tuple[Prediction, ...]], as_of: str) -> Calibration:
-    """Add residuals of held-out runs, the measured generations and the identity.
-
-    Residuals are those of refits without the case's own source: what a user's new cluster is to us.
-    """
-    residuals = collect_log_residuals(out["source_left_out"])
-    calibration = replace(
-        fitted,
-        as_of=as_of,
-        step_residuals={name: residuals[name] for name in ("A", "B", "C") if name in residuals},
-        memory_residuals={name: residuals[name] for name in MEMORY_COUNTERS if name in residuals},
-        measured_generations=problem.timed_generations,
-    )
-    return identify_calibration(calibration)
+def _finish(fitted: Calibration, out: dict[EvidenceSplit, tuple[Prediction, ...]], as_of: str) -> Calibration:
+    """Add what intervals rest on, from the held-out predictions of both splits, and the identity."""
+    return identify_calibration(replace(fitted, as_of=as_of, evidence=collect_evidence(out)))

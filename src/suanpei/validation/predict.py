@@ -13,10 +13,12 @@ import numpy as np
 
 from suanpei.errors import InputError
 from suanpei.physics.evaluate import evaluate
+from suanpei.physics.setting import ERROR_CLASSES, describe_setting
+from suanpei.physics.step_uncertainty import spread_step_time
 from suanpei.physics.strategy import Strategies
-from suanpei.physics.uncertainty import INTERVAL_LEVEL, Fit, judge_fit, name_counter, spread_memory, spread_step_time
+from suanpei.physics.uncertainty import ALLOCATED, INTERVAL_LEVEL, Fit, judge_fit, name_counter, spread_memory
 from suanpei.units import HOUR_S, TERA
-from suanpei.validation.case import MEMORY_METRICS, SkippedCase
+from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS, SkippedCase
 from suanpei.validation.machines import resolve_machine
 from suanpei.validation.published_flops import count_published_flops
 from suanpei.validation.residuals import Prediction
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.evaluate import Estimates
     from suanpei.physics.recipe import Recipe
-    from suanpei.physics.uncertainty import Spread
+    from suanpei.physics.setting import Setting
     from suanpei.validation.case import Case, Measured
 
     IntArray = NDArray[np.intp]
@@ -75,7 +77,7 @@ def predict_cases(cases: Sequence[Case], calibration: Calibration, catalogue: Ca
     for batch in batches:
         for part, estimates in _evaluate_or_split(batch, calibration, skipped):
             for case, row in zip(part.cases, choose_rows(part, estimates), strict=True):
-                found[case.file, case.case_id] = _predict_figures(part, case, estimates, int(row), calibration)
+                found[case.file, case.case_id] = _predict_figures(part, case, estimates, int(row))
     ordered = [prediction for case in cases for prediction in found.get((case.file, case.case_id), ())]
     return Predictions(predictions=tuple(ordered), skipped=tuple(skipped))
 
@@ -169,12 +171,13 @@ def choose_rows(batch: Batch, estimates: Estimates) -> IntArray:
     return rows
 
 
-def _predict_figures(
-    batch: Batch, case: Case, estimates: Estimates, row: int, calibration: Calibration
-) -> list[Prediction]:
+def _predict_figures(batch: Batch, case: Case, estimates: Estimates, row: int) -> list[Prediction]:
     figures = []
+    setting = _describe_setting(batch, case, estimates, row)
+    capacity_bytes = case.capacity_bytes or batch.cluster.accelerator.memory_bytes
+    load = float(estimates.device_bytes[row]) / capacity_bytes
     for measured in case.measured:
-        predicted, low, high = _predict_one(batch, case, measured, estimates, row, calibration)
+        predicted, low, high = _predict_one(batch, case, measured, estimates, row, setting, load)
         figures.append(
             Prediction(
                 case_id=case.case_id,
@@ -195,24 +198,44 @@ def _predict_figures(
                 high=high,
                 step_s=None if measured.metric in (*MEMORY_METRICS, "fits") else float(estimates.step_s[row]),
                 assumptions=case.assumptions,
+                setting=setting if measured.metric in SPEED_METRICS else None,
+                load=load if measured.metric == "fits" else None,
             )
         )
     return figures
 
 
+def _describe_setting(batch: Batch, case: Case, estimates: Estimates, row: int) -> Setting:
+    return describe_setting(
+        batch.job,
+        batch.cluster,
+        batch.recipe.name,
+        gpus=int(batch.strategies.gpus[row]),
+        micro_batch_seqs=int(batch.strategies.micro_batch[row]),
+        step_s=float(estimates.step_s[row]),
+        compute_s=float(estimates.compute_s[row]),
+        error_class=case.error_class if case.error_class in ERROR_CLASSES else "B",
+    )
+
+
 def _predict_one(
-    batch: Batch, case: Case, measured: Measured, estimates: Estimates, row: int, calibration: Calibration
+    batch: Batch,
+    case: Case,
+    measured: Measured,
+    estimates: Estimates,
+    row: int,
+    setting: Setting,
+    load: float,
 ) -> tuple[float, float, float]:
     if measured.metric == "fits":
-        capacity_bytes = case.capacity_bytes or batch.cluster.accelerator.memory_bytes
-        return _call_fit(capacity_bytes, float(estimates.device_bytes[row]), estimates.memory_spread)
+        return Fit(int(judge_fit(load, 1.0, estimates.memory_spread))).as_call
+    evidence = estimates.calibration.evidence
     if measured.metric in MEMORY_METRICS:
         predicted = float(getattr(estimates, measured.metric)[row])
-        spread = spread_memory(calibration, _name_counter(measured, case, batch.recipe))
+        spread = spread_memory(evidence, _name_counter(measured, case, batch.recipe), batch.recipe.name)
         return predicted, *spread.interval(predicted, INTERVAL_LEVEL)
     step_s = float(estimates.step_s[row])
-    error_class = case.error_class if case.error_class in ("A", "B", "C") else "B"
-    low_s, high_s = spread_step_time(calibration, error_class, batch.cluster.accelerator.generation).interval(step_s)
+    low_s, high_s = spread_step_time(evidence, setting).interval(step_s)
     units = convert_step(case, batch, row)
     if measured.metric in ("step_s", "gpu_hours"):
         return units * step_s, units * low_s, units * high_s
@@ -220,6 +243,8 @@ def _predict_one(
 
 
 def _name_counter(measured: Measured, case: Case, recipe: Recipe) -> str:
+    if measured.metric == "fits":
+        return name_counter(ALLOCATED, case.job, recipe)
     if measured.metric not in MEMORY_METRICS:
         return ""
     return name_counter(measured.metric.removesuffix("_bytes"), case.job, recipe)
@@ -248,10 +273,3 @@ def convert_step(case: Case, batch: Batch, row: int) -> float:
     if metric == "tflops_per_gpu" and case.flops_rule is not None:
         return tokens / gpus * count_published_flops(job, case.flops_rule) / TERA
     return metrics[metric]
-
-
-def _call_fit(capacity_bytes: float, device_bytes: float, spread: Spread) -> tuple[float, float, float]:
-    """Give 1 where it fits, 0.5 at risk, 0 where it does not, as number and as both ends of the 90 % interval."""
-    verdict = Fit(int(judge_fit(device_bytes, capacity_bytes, spread)))
-    calls = {Fit.FITS: (1.0, 1.0, 1.0), Fit.AT_RISK: (0.5, 0.0, 1.0), Fit.DOES_NOT_FIT: (0.0, 0.0, 0.0)}
-    return calls[verdict]

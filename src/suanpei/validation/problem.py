@@ -86,15 +86,6 @@ class Problem:
             for level in ("generations", "recipes", "fabrics", "memory")
         }
 
-    @property
-    def timed_generations(self) -> frozenset[str]:
-        """Generations with a measured speed."""
-        return frozenset(
-            batch.cluster.accelerator.generation
-            for batch, places in zip(self.batches, self.places, strict=True)
-            if np.any(self.columns[places] == 0)
-        )
-
     def log_predicted(self, calibration: Calibration) -> FloatArray:
         """Predict the logarithm of each figure.
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from math import log
-from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from suanpei.messages import Message
+    from suanpei.physics.setting import Setting
     from suanpei.validation.case import Bound, Kind, Metric
 
 Split = Literal["as_fitted", "grouped", "source_left_out", "hidden_size_left_out"]
@@ -37,7 +34,7 @@ class Prediction:
     """Accelerator generation of the card."""
     recipe: str
     counter: str
-    """Memory residuals that a memory figure belongs to (`MEMORY_COUNTERS`); blank for other figures."""
+    """Memory residuals that a memory figure or a verdict reads (`MEMORY_COUNTERS`); blank for other figures."""
     group: str
     """Configuration: repeats share it."""
     metric: Metric
@@ -51,6 +48,10 @@ class Prediction:
     step_s: float | None = None
     """Predicted step time, whatever the metric that it was published in; None for memory and verdicts. [s]"""
     assumptions: tuple[Message, ...] = ()
+    setting: Setting | None = None
+    """What decides how sure a speed is; None for figures of memory."""
+    load: float | None = None
+    """Predicted memory need over capacity, for ``fits``. [-]"""
 
     @property
     def error(self) -> float:
@@ -92,61 +93,3 @@ def weighted_quantile(
     cumulative = np.cumsum(np.asarray(weights, dtype=np.float64)[order])
     position = int(np.searchsorted(cumulative, share * cumulative[-1] * (1 - 1e-12)))
     return float(np.asarray(values)[order][position])
-
-
-def collect_log_residuals(predictions: Iterable[Prediction]) -> dict[str, tuple[float, ...]]:
-    """Gather sorted log residuals: of speeds by class and of memory by counter, sources weighing equally.
-
-    Errors within a source go together, so many rows of one source are no more evidence than their share: see
-    `resample`. One-sided figures are left out, memory of class B, whose settings are partly assumed, and speeds of
-    fine-tuning files, whose classes are about memory.
-
-    Args:
-        predictions: From runs that the fit did not see.
-
-    Returns:
-        Residuals by class (``A``, ``B``, ``C``) of speeds and by counter of memory (`MEMORY_COUNTERS`).
-    """
-    configurations: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for prediction in predictions:
-        name = _name_residual(prediction)
-        if name:
-            configurations[name, prediction.source, prediction.group].append(prediction.log_residual)
-    sources: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (name, source, _), members in configurations.items():
-        sources[name][source].append(median(members))
-    return {name: resample(list(by_source.values())) for name, by_source in sorted(sources.items())}
-
-
-def _name_residual(prediction: Prediction) -> str:
-    if prediction.bound != "exact":
-        return ""
-    if prediction.metric in SPEED_METRICS and prediction.kind == "throughput":
-        return prediction.error_class
-    # memory depends on settings alone, and a plan states all of them; assumed ones would add the error of the guess
-    if prediction.metric not in MEMORY_METRICS or prediction.error_class == "B":
-        return ""
-    return prediction.counter
-
-
-def resample(groups: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Give as many values as groups of unequal size are worth when each group weighs the same.
-
-    Of n values the k-th is the weighted k / (n + 1) quantile, where n is Kish's effective size, the square of the sum
-    of the weights over the sum of their squares (L. Kish, Survey Sampling, Wiley, 1965, section 8.2). Groups of one
-    value each come back as they are.
-
-    Args:
-        groups: At least one, none empty. [any]
-
-    Returns:
-        Sorted values. [any]
-
-    Example:
-        >>> resample([[1.0, 2.0, 3.0, 4.0], [10.0]])
-        (2.0, 4.0, 10.0)
-    """
-    values = [value for group in groups for value in group]
-    weights = np.array([1 / len(group) for group in groups for _ in group])
-    size = max(round(float(weights.sum() ** 2 / np.sum(weights**2))), 1)
-    return tuple(weighted_quantile(values, weights, rank / (size + 1)) for rank in range(1, size + 1))

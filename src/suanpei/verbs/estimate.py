@@ -12,8 +12,8 @@ from suanpei.machine.names import resolve_accelerator
 from suanpei.messages import Message, name_duration
 from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.run import RunAssumptions, RunEstimate, estimate_runs
+from suanpei.physics.step_uncertainty import spread_measured_step, spread_step_time
 from suanpei.physics.strategy import warn_strategy
-from suanpei.physics.uncertainty import spread_measured_step, spread_step_time
 from suanpei.physics.workload import build_workload
 from suanpei.quantities import MOST_GPUS, parse_count, parse_duration_s
 from suanpei.verbs.advice import Advice, advise
@@ -98,9 +98,10 @@ def estimate(request: EstimateRequest) -> EstimateResult:
     chosen = choose_strategy(request.strategy, job, cluster, gpus, inputs)
     estimates, strategy = chosen.estimates, chosen.estimates.strategies.row(chosen.row)
     explained = estimates.row(chosen.row)
-    spread = spread_step_time(inputs.calibration, explained.error_class, cluster.accelerator.generation)
+    spread = spread_step_time(inputs.calibration.evidence, explained.setting)
     if request.measured_step is not None:
-        explained, spread = rescale_to_measured(explained, parse_duration_s(request.measured_step, "measured-step"))
+        measured_s = parse_duration_s(request.measured_step, "measured-step")
+        explained, spread = rescale_to_measured(explained, measured_s, estimates.memory_spread)
     run_assumptions = RunAssumptions()
     run = None
     if job.tokens is not None:
@@ -162,7 +163,7 @@ def _read_launch(request: EstimateRequest, inputs: Inputs) -> tuple[EstimateRequ
     return filled, merged
 
 
-def rescale_to_measured(estimate: Estimate, measured_s: float) -> tuple[Estimate, Spread]:
+def rescale_to_measured(estimate: Estimate, measured_s: float, memory: Spread) -> tuple[Estimate, Spread]:
     """Put a step time measured on the user's own cluster in place of the predicted one.
 
     Every part keeps its share; what is left of the uncertainty is the noise between repeats.
@@ -170,6 +171,7 @@ def rescale_to_measured(estimate: Estimate, measured_s: float) -> tuple[Estimate
     Args:
         estimate: The prediction for the configuration that was measured.
         measured_s: Measured time of one step. [s]
+        memory: Distribution of its memory, which a step time says nothing of. [-]
 
     Returns:
         The rescaled estimate and the spread of its step time.
@@ -204,6 +206,7 @@ def rescale_to_measured(estimate: Estimate, measured_s: float) -> tuple[Estimate
         hfu=estimate.hfu / ratio,
         of_achievable=estimate.of_achievable / ratio,
         tokens_per_second_per_gpu=estimate.tokens_per_second_per_gpu / ratio,
-        evidence=(*spread.evidence, *estimate.evidence[1:]),
+        evidence=(*spread.evidence, *memory.evidence),
+        remedies=(),
     )
     return rescaled, spread

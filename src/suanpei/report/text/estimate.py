@@ -9,7 +9,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
-from suanpei.report.text.assumptions import render_assumptions
+from suanpei.report.text.assumptions import render_assumptions, render_evidence
 from suanpei.report.text.figures import (
     UNKNOWN,
     explain_strategy,
@@ -65,9 +65,7 @@ def render_estimate(result: EstimateResult, lang: Language) -> RenderableType:
     if result.run is not None:
         parts += _render_run(result.run, lang)
     parts += _render_advice(result.advice, lang, fits=estimate.memory.verdict == "fits")
-    parts.append(heading(translate("What the intervals rest on", lang)))
-    klass = Message("class {name} of the validation", name=estimate.error_class)
-    parts += [Paragraph(translate(line, lang), bullet="  - ") for line in (klass, *estimate.evidence)]
+    parts += render_evidence(estimate, lang)
     parts += render_assumptions(result.assumptions, lang)
     end = Message(
         "Catalogue of {date}, calibration {calibration}.", date=result.catalog_date, calibration=result.calibration_id

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
-from suanpei.report.text.assumptions import render_assumptions
+from suanpei.report.text.assumptions import render_assumptions, render_evidence
 from suanpei.report.text.layout import Paragraph, heading
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def render_rest(result: PlanResult, lang: Language) -> list[RenderableType]:
                 example=rejection.example,
             )
             parts.append(Paragraph(translate(said, lang), bullet="  - "))
-    parts.append(heading(translate("What the intervals rest on", lang)))
-    parts += [Paragraph(translate(line, lang), bullet="  - ") for line in result.plans[0].estimate.evidence]
+    parts += render_evidence(result.plans[0].estimate, lang)
     parts += render_assumptions(result.assumptions, lang)
     said = Message(
         "{candidates} strategies evaluated in full, {pruned} dropped by bounds, {seconds} s. Catalogue of {date},"
