@@ -161,7 +161,7 @@ def from_functions() -> dict[str, float]:
     data = estimate_data_parallel(
         work, rates, recipe, DataKnobs(rates.domain_gpus, **{name: knobs[name] for name in DataKnobs.NAMES})
     )
-    ends = estimate_ends(work, rates, tp=knobs["tp"], cp=knobs["cp"], micro_batch=knobs["micro_batch"])
+    ends = estimate_ends(work, rates, recipe, tp=knobs["tp"], cp=knobs["cp"], micro_batch=knobs["micro_batch"])
     attention_forward, attention_backward = estimate_attention_s(kind.attention, job.seq_len, 1.0, rates, flash=True)
     estimate = explain(job, cluster, recipe, calibration, strategies)
     step, memory = estimate.step, estimate.memory
@@ -233,7 +233,7 @@ def from_functions() -> dict[str, float]:
         "nvlink_fraction": calibration.fabric("nvlink")["bandwidth_fraction"].value,
         "network_fraction": calibration.fabric("roce")["bandwidth_fraction"].value,
         "launch": rates.launch_s,
-        "overlap": habit["gather_overlap"].value,
+        "hidden_cost": habit["hidden_comm_cost"].value,
         "overhead": rates.step_overhead_s,
         "kernels": recipe.kernels_per_layer,
         "pass_traffic": habit["pass_traffic"].value,

@@ -41,7 +41,7 @@ def test_compute_units_agree_with_the_clock_arithmetic() -> None:
         ("RTX-3090", "ampere-rtx", "cuda"),
         ("L40S", "ada", "cuda"),
         ("GH200-96GB", "hopper", "cuda"),
-        ("GB300-288GB", "blackwell", "cuda"),
+        ("GB300-288GB", "blackwell-ultra", "cuda"),
         ("RTX-5090", "blackwell-rtx", "cuda"),
         ("MI250X", "cdna2", "rocm"),
         ("MI300X", "cdna3", "rocm"),

@@ -29,8 +29,9 @@ def table(**changes: Any) -> dict[str, Any]:
     return {"mine": {key: value for key, value in (base | changes).items() if value is not None}}
 
 
-def test_bundled_recipes_are_the_four_and_have_sources() -> None:
-    assert sorted(RECIPES) == ["ddp", "deepspeed", "fsdp", "megatron"]
+def test_bundled_recipes_are_the_four_and_a_historic_one_and_have_sources() -> None:
+    assert sorted(RECIPES) == ["ddp", "deepspeed", "fsdp", "megatron", "megatron-2021"]
+    assert [name for name, recipe in RECIPES.items() if recipe.historic] == ["megatron-2021"]
     assert all(recipe.source for recipe in RECIPES.values())
     assert RECIPES["fsdp"].weights_sharded_from is Sharding.ZERO2
     assert RECIPES["megatron"].shardings == (Sharding.NONE, Sharding.ZERO1)

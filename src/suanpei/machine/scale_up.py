@@ -101,10 +101,12 @@ def pcie_link(catalogue: Catalogue, row: Row) -> Link:
     ring_bytes_per_s = pcie[generation]["ring_gb_per_s"] * GB_BYTES * lanes
     latency_us = catalogue.links["technologies"]["pcie"]["latency_us"]
     name = fabric.text("name")
+    halves_share = pcie["sockets"]["halves_share"]
     if row.text("name") in catalogue.generations["without_peer_access"]:
         fabric = _fabric_row(catalogue, pcie["without_peer_access"]["fabric"])
         ring_bytes_per_s = line_bytes_per_s * pcie["without_peer_access"]["efficiency"]
         latency_us = pcie["without_peer_access"]["latency_us"]
+        halves_share = 1.0
         name = f"{name} without P2P"
     return Link(
         name=name,
@@ -113,6 +115,7 @@ def pcie_link(catalogue: Catalogue, row: Row) -> Link:
         all_reduce_bytes_per_s=ring_bytes_per_s,
         latency_s=latency_us / MICROSECONDS_PER_S,
         technology="pcie",
+        halves_share=halves_share,
         provenance=fabric.provenance(catalogue.as_of("fabrics")),
     )
 

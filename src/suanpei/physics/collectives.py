@@ -34,6 +34,8 @@ class GroupSpan:
     """Ranks of the group in one domain. [-]"""
     domains: FloatArray
     """Domains that the group spans. [-]"""
+    stride: FloatArray
+    """Accelerators between neighbours, and so the groups that lie between each other. [-]"""
 
 
 def span_group(ranks: ArrayLike, stride: ArrayLike, domain_gpus: int) -> GroupSpan:
@@ -50,12 +52,17 @@ def span_group(ranks: ArrayLike, stride: ArrayLike, domain_gpus: int) -> GroupSp
     ranks = np.asarray(ranks, dtype=np.float64)
     stride = np.asarray(stride, dtype=np.float64)
     inside = np.clip(np.floor(domain_gpus / stride), 1.0, ranks)
-    return GroupSpan(ranks=ranks + 0.0 * stride, inside=inside, domains=np.ceil(ranks / inside))
+    return GroupSpan(ranks=ranks + 0.0 * stride, inside=inside, domains=np.ceil(ranks / inside), stride=stride)
 
 
 def _bus_bytes_per_s(span: GroupSpan, inside_bytes_per_s: float, rates: Rates) -> FloatArray:
     """Give the bus bandwidth of a ring over the group: inside the domain, bound by all its ranks' shares outside."""
-    if rates.up.is_mesh:
+    if rates.up.halves_share < 1.0:
+        # the groups that lie between each other cross from one half of the server to the other at the same time
+        crosses = span.inside * span.stride > rates.domain_gpus / 2
+        share = rates.up.halves_share / np.clip(span.stride, 1.0, rates.domain_gpus / 2)
+        inside = inside_bytes_per_s * np.where(crosses, share, 1.0)
+    elif rates.up.is_mesh:
         # a pair of a full mesh sees one thin link; a group sees the links to its own members
         share = np.clip((span.inside - 1.0) / max(rates.domain_gpus - 1, 1), 1e-9, 1.0)
         inside = inside_bytes_per_s * np.where(span.inside > 1, share, 1.0)
@@ -70,10 +77,21 @@ def _ring_latency_s(span: GroupSpan, rates: Rates) -> FloatArray:
     return (span.inside - 1.0) * rates.up.latency_s + (span.domains - 1.0) * rates.out.latency_s
 
 
+RAMP_BYTES = 16.0 * 2**20
+"""Message at which half of a collective's fill time has been spent: between 4 MiB, where the A100 readings of
+nccl_busbw.csv lie 40 us above latency and line rate, and 64 MiB, where they lie 150 us above."""
+
+
+def _ramp_s(message_bytes: FloatArray, span: GroupSpan, rates: Rates) -> FloatArray:
+    """Give the time to fill and drain the pipeline of chunks of an all-reduce, which small messages do not reach."""
+    ramp = np.where(span.domains > 1, rates.out.ramp_s, rates.up.ramp_s)
+    return np.where(span.ranks > 1, ramp * message_bytes / (message_bytes + RAMP_BYTES), 0.0)
+
+
 def estimate_all_gather_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rates) -> FloatArray:
     """Estimate an all-gather (or a reduce-scatter, which moves the same) over a ring.
 
-    ``t = (n - 1) / n · message / bus + latency · steps``.
+    ``t = (n - 1) / n · message / bus + latency · steps + ramp / 2 · message / (message + 16 MiB)``.
 
     Args:
         message_bytes: Size of the whole gathered tensor, any shape. [B]
@@ -86,15 +104,16 @@ def estimate_all_gather_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rate
     Valid for: no contention between groups beyond the shared cards; messages above about 64 KiB per rank.
     """
     factor = (span.ranks - 1.0) / span.ranks
+    message = np.asarray(message_bytes, dtype=np.float64)
     bus = _bus_bytes_per_s(span, rates.up.ring_bytes_per_s, rates)
-    return factor * np.asarray(message_bytes, dtype=np.float64) / bus + _ring_latency_s(span, rates)
+    return factor * message / bus + _ring_latency_s(span, rates) + _ramp_s(message, span, rates) / 2.0
 
 
 def estimate_all_reduce_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rates) -> FloatArray:
     """Estimate an all-reduce: a ring inside, a tree's latency between domains.
 
-    ``t = 2 (n - 1) / n · message / bus + latency · steps``; in a domain whose switch reduces, the bus is faster for
-    groups of more than half the domain.
+    ``t = 2 (n - 1) / n · message / bus + latency · steps + ramp · message / (message + 16 MiB)``; in a domain whose
+    switch reduces, the bus is faster for groups of more than half the domain.
 
     Args:
         message_bytes: Size reduced on each rank, any shape. [B]
@@ -105,11 +124,12 @@ def estimate_all_reduce_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rate
         Time, 0 for one rank, broadcast shape. [s]
     """
     factor = 2.0 * (span.ranks - 1.0) / span.ranks
+    message = np.asarray(message_bytes, dtype=np.float64)
     ring = _bus_bytes_per_s(span, rates.up.ring_bytes_per_s, rates)
     switched = _bus_bytes_per_s(span, rates.up.all_reduce_bytes_per_s, rates)
     bus = np.where(2 * span.inside > rates.domain_gpus, switched, ring)
     steps = (span.inside - 1.0) * rates.up.latency_s + np.ceil(np.log2(span.domains)) * rates.out.latency_s
-    return factor * np.asarray(message_bytes, dtype=np.float64) / bus + 2.0 * steps
+    return factor * message / bus + 2.0 * steps + _ramp_s(message, span, rates)
 
 
 def estimate_all_to_all_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rates) -> FloatArray:
@@ -133,7 +153,7 @@ def estimate_all_to_all_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rate
         * (span.inside - 1.0)
         / span.ranks
         / _bus_bytes_per_s(
-            GroupSpan(ranks=span.inside, inside=span.inside, domains=np.ones_like(span.inside)),
+            GroupSpan(ranks=span.inside, inside=span.inside, domains=np.ones_like(span.inside), stride=span.stride),
             rates.up.ring_bytes_per_s,
             rates,
         )

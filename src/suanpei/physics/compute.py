@@ -36,6 +36,14 @@ FLASH_HEAD_OVERHEAD = 16
 """Head width at which half the flash rate is lost to softmax work, so that 64-wide heads reach 0.9 of the rate of
 128-wide ones, as in arXiv 2307.08691, figure 5 (A100, causal: about 165 against 185 TFLOP/s)."""
 
+ALIGNED_ELEMENTS = 8
+"""Inner dimensions of 16-bit products must be multiples of this to run on matrix units. Source: NVIDIA, "Matrix
+Multiplication Background User's Guide", section 3 (16 bytes)."""
+
+UNALIGNED_RATE = 1 / 16
+"""What is left of the rate where they are not: general cores instead of matrix units. Source: A100 data sheet, 19.5 of
+312 TFLOP/s."""
+
 SOFTMAX_FORWARD_BYTES = 10.0
 """Traffic per score element of unfused attention, forward: scores written, read by a fused scale-mask-softmax, written,
 dropped out in place and read, 2 B each. Source: arXiv 2205.05198, figure 3 (the tensors of the attention core)."""
@@ -176,8 +184,10 @@ def estimate_attention_s(
         return forward + rates.product_start_s, backward + rates.product_start_s
     flops = sequences * count_attention_flops(core, seq_len, full=True)
     scores = sequences * core.heads * float(seq_len) ** 2
-    forward = flops / rates.head_flops_per_s + scores * SOFTMAX_FORWARD_BYTES / rates.memory_bytes_per_s
-    backward = 2.0 * flops / rates.head_flops_per_s + scores * SOFTMAX_BACKWARD_BYTES / rates.memory_bytes_per_s
+    aligned = core.head_dim % ALIGNED_ELEMENTS == 0 and core.value_dim % ALIGNED_ELEMENTS == 0
+    rate = rates.head_flops_per_s * (1.0 if aligned else UNALIGNED_RATE)
+    forward = flops / rate + scores * SOFTMAX_FORWARD_BYTES / rates.memory_bytes_per_s
+    backward = 2.0 * flops / rate + scores * SOFTMAX_BACKWARD_BYTES / rates.memory_bytes_per_s
     return forward + 3 * rates.product_start_s, backward + 5 * rates.product_start_s
 
 

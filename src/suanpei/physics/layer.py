@@ -37,10 +37,16 @@ if TYPE_CHECKING:
 BACKWARD_KERNELS = 2.0
 """Kernels of the backward pass over those of the forward pass: a product has two gradients."""
 
-LOSS_BYTES = {"plain": 20.0, "in-place": 14.0, "fused": 6.0}
-"""Traffic per logit of the loss. Plain: 2 B written by the product, read and widened (2 + 4), log-softmax read and
-written (8), gradient written in fp32 and narrowed (4 + 2); in place saves one fp32 write and read of the gradient;
-fused reads and writes the 16-bit chunk (counted as tensors of the eager graph of torch's cross_entropy)."""
+LOSS_BYTES = {"in-place": 14.0, "fused": 6.0}
+"""Traffic per logit of a loss that works in place or chunk by chunk. An ordinary one is a habit of the recipe; in place
+saves one fp32 write and read of the gradient; fused reads and writes the 16-bit chunk (counted as tensors of the eager
+graph of torch's cross_entropy)."""
+
+
+def count_loss_bytes(work: Workload, recipe: Recipe) -> float:
+    """Give the memory traffic per logit of the job's loss under a recipe. [B]"""
+    return LOSS_BYTES.get(work.job.loss, recipe.plain_loss_traffic)
+
 
 DEQUANTISE_BYTES = 2.6
 """Traffic per parameter of a 4-bit weight that is widened before use: half a byte and its scales read, two written."""
@@ -84,17 +90,20 @@ def estimate_layer(
     )
     passes_f, passes_b = _estimate_passes(work, kind, rates, knobs)
     narrowed_f, narrowed_b = _estimate_narrowing(work, kind, rates, knobs)
-    passes_f, passes_b = passes_f + narrowed_f, passes_b + narrowed_b
+    passes_f = passes_f + narrowed_f
+    passes_b = passes_b + narrowed_b + _estimate_accumulation(kind, work, rates, recipe, knobs)
     kernels = recipe.kernels_per_layer + extra_kernels
     busy_f = products_f + attention_f + passes_f
     busy_b = products_b + attention_b + passes_b
-    gap_f = estimate_launch_gap_s(busy_f, kernels, rates.launch_s)
-    gap_b = estimate_launch_gap_s(busy_b, BACKWARD_KERNELS * kernels, rates.launch_s)
     tensor_f = _estimate_tensor_comm(work, kind, rates, knobs)
     hidden = np.minimum(rates.tensor_overlap * tensor_f, products_f)
     tensor_f = tensor_f - hidden
     context_f, context_b = _estimate_context_comm(kind, rates, knobs, attention_f, attention_b)
     expert = _estimate_expert_comm(work, kind, rates, knobs)
+    # collectives run on the accelerator: while they do, the host launches what follows
+    comm_f, comm_b = tensor_f + context_f + expert, tensor_f + context_b + expert
+    gap_f = estimate_launch_gap_s(busy_f + comm_f, kernels, rates.launch_s)
+    gap_b = estimate_launch_gap_s(busy_b + comm_b, BACKWARD_KERNELS * kernels, rates.launch_s)
     full = knobs.recompute == Recompute.FULL
     selective = knobs.recompute == Recompute.SELECTIVE
     again = np.where(full, busy_f + gap_f - (last_f if recipe.recompute_stops_early else 0.0), 0.0)
@@ -116,8 +125,8 @@ def estimate_layer(
         "expert_comm": expert * (2.0 + again_comm),
         "forward": busy_f + gap_f,
         "backward": busy_b + gap_b + again,
-        "forward_comm": tensor_f + context_f + expert,
-        "backward_comm": (tensor_f + context_f + expert) * again_comm + tensor_f + context_b + expert,
+        "forward_comm": comm_f,
+        "backward_comm": comm_f * again_comm + comm_b,
     }
 
 
@@ -175,6 +184,16 @@ def _estimate_narrowing(
         inputs = inputs + rows * groups * product.k / (width_split if product.cut == "row" else 1)
         outputs = outputs + rows * groups * product.n / (width_split if product.cut == "column" else 1)
     return inputs * bytes_each / rates.memory_bytes_per_s, outputs * bytes_each / rates.memory_bytes_per_s
+
+
+def _estimate_accumulation(
+    kind: BlockOperators, work: Workload, rates: Rates, recipe: Recipe, knobs: LayerKnobs
+) -> FloatArray | float:
+    """Time the pass that adds one micro-batch's gradients of the weights to those of the step."""
+    if not work.job.trains_all or not recipe.accumulated_bytes:
+        return 0.0
+    held = kind.tensor_parameters / knobs.tp + kind.whole_parameters + kind.expert_parameters / (knobs.ep * knobs.etp)
+    return np.asarray(held * recipe.accumulated_bytes / rates.memory_bytes_per_s, dtype=np.float64)
 
 
 def _product_split(
@@ -257,13 +276,14 @@ def _estimate_expert_comm(work: Workload, kind: BlockOperators, rates: Rates, kn
 
 
 def estimate_ends(
-    work: Workload, rates: Rates, *, tp: IntArray, cp: IntArray, micro_batch: IntArray
+    work: Workload, rates: Rates, recipe: Recipe, *, tp: IntArray, cp: IntArray, micro_batch: IntArray
 ) -> dict[str, FloatArray]:
     """Estimate the embedding and the output layer with its loss, forward and backward, of one micro-batch.
 
     Args:
         work: The job and its operators. [-]
         rates: Rates of the job on the cluster. [-]
+        recipe: Traffic of its loss and of its gradients. [-]
         tp: Tensor-parallel degree, which divides the vocabulary. [-]
         cp: Context-parallel degree, which divides the tokens. [-]
         micro_batch: Sequences per micro-batch. [-]
@@ -275,6 +295,8 @@ def estimate_ends(
     tokens = micro_batch * float(work.job.seq_len) / cp
     # looked up and written; the gradient is added in place in fp32
     embedding = estimate_pass_s(tokens * operators.hidden * (2.0 + 2.0), rates) + 2.0 * rates.launch_s
+    accumulated_bytes = recipe.accumulated_bytes / tp if work.job.trains_all else 0.0
+    embedding = embedding + operators.embedding_parameters * accumulated_bytes / rates.memory_bytes_per_s
     if operators.head is None:
         return {"embedding": embedding, "head": np.zeros(1)}
     columns = operators.vocab / tp
@@ -282,5 +304,6 @@ def estimate_ends(
     head = head + estimate_head_product_s(tokens, operators.hidden, columns, rates)
     if work.job.trains_all:
         head = head + estimate_head_product_s(operators.hidden, columns, tokens, rates)
-    loss = tokens * columns * LOSS_BYTES[work.job.loss] / rates.memory_bytes_per_s
-    return {"embedding": embedding, "head": head + loss}
+    loss = tokens * columns * count_loss_bytes(work, recipe) / rates.memory_bytes_per_s
+    accumulated = operators.head_parameters * accumulated_bytes / rates.memory_bytes_per_s
+    return {"embedding": embedding, "head": head + loss + accumulated}

@@ -56,7 +56,11 @@ class LinkRates:
     all_reduce_bytes_per_s: float
     latency_s: float
     """Start-up time of one step. [s]"""
+    ramp_s: float
+    """Time to fill and drain the pipeline of chunks of a large all-reduce. [s]"""
     is_mesh: bool
+    halves_share: float
+    """Share of the rate that is left between the two halves of a server, 1 where a switch joins all. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +89,13 @@ class Rates:
     """Fixed time of one product. [s]"""
     compute_units: int
     """Multiprocessors that share the tiles of a product. [-]"""
-    gradient_overlap: float
-    """Share of gradient communication that can hide behind the backward pass. [-]"""
-    gather_overlap: float
-    """Share of weight gathers that can hide behind compute. [-]"""
+    hides_gradients: float
+    """1 where gradient communication runs beside the backward pass, else 0. [-]"""
+    hides_gathers: float
+    """1 where weight gathers run beside compute, else 0. [-]"""
+    hidden_comm_cost: float
+    """Share of the time of hidden communication that shows all the same: its kernels take multiprocessors and memory
+    bandwidth from compute. [-]"""
     tensor_overlap: float
     """Share of tensor-parallel communication that hides behind products. [-]"""
     step_overhead_s: float
@@ -119,7 +126,11 @@ def _peak(accelerator: Accelerator, number_format: str, field: str, given: str) 
     return peak
 
 
-def _link(link: Link, calibration: Calibration) -> LinkRates:
+ONE_SOCKET_GPUS = 4
+"""Accelerators of a server up to which all hang on one socket."""
+
+
+def _link(link: Link, calibration: Calibration, gpus: int) -> LinkRates:
     coefficients = calibration.fabric(link.technology)
     fraction = coefficients["bandwidth_fraction"].value
     latency = coefficients["latency_s"].value
@@ -127,7 +138,9 @@ def _link(link: Link, calibration: Calibration) -> LinkRates:
         ring_bytes_per_s=link.achievable_bytes_per_s * fraction,
         all_reduce_bytes_per_s=link.all_reduce_bytes_per_s * fraction,
         latency_s=latency,
+        ramp_s=coefficients["ramp_s"].value,
         is_mesh=link.is_mesh,
+        halves_share=link.halves_share if gpus > ONE_SOCKET_GPUS else 1.0,
     )
 
 
@@ -157,7 +170,8 @@ def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calib
     product_peak = _peak(accelerator, product_format, "precision", job.precision)
     compute_peak = _peak(accelerator, compute_format, "precision", job.precision)
     attention_peak = compute_peak * accelerator.sustained_fraction
-    attention_peak *= value["newest_attention_gain"] if recipe.newest_attention else 1.0
+    forward_gain = value["newest_attention_gain"] if recipe.newest_attention else 1.0
+    backward_gain = value["newest_backward_gain"] if recipe.newest_attention else 1.0
     low_precision = product_format in ("fp8", "fp4")
     sustained = accelerator.sustained_fraction
     product_fraction = sustained * (value["matrix_fraction_fp8"] if low_precision else value["matrix_fraction"])
@@ -168,19 +182,20 @@ def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calib
         head_flops_per_s=compute_peak * sustained * value["matrix_fraction"],
         compute_bytes=FORMAT_BYTES[compute_format],
         memory_bytes_per_s=accelerator.memory_bytes_per_s * value["memory_fraction"],
-        attention_forward_flops_per_s=attention_peak * value["attention_forward_fraction"],
-        attention_backward_flops_per_s=attention_peak * value["attention_backward_fraction"],
+        attention_forward_flops_per_s=attention_peak * forward_gain * value["attention_forward_fraction"],
+        attention_backward_flops_per_s=attention_peak * backward_gain * value["attention_backward_fraction"],
         pass_traffic=habit["pass_traffic"],
         launch_s=habit["launch_s"],
         product_start_s=value["product_start_s"],
         compute_units=accelerator.compute_units or 1,
-        gradient_overlap=habit["gradient_overlap"] if recipe.overlaps_gradients else 0.0,
-        gather_overlap=habit["gather_overlap"] if recipe.overlaps_gathers else 0.0,
+        hides_gradients=float(recipe.overlaps_gradients),
+        hides_gathers=float(recipe.overlaps_gathers),
+        hidden_comm_cost=habit["hidden_comm_cost"],
         tensor_overlap=habit["tensor_overlap"] if recipe.overlaps_tensor else 0.0,
         step_overhead_s=habit["step_overhead_s"],
         host_bytes_per_s=accelerator.pcie_bytes_per_s * HOST_LINK_FRACTION,
-        up=_link(cluster.scale_up, calibration),
-        out=_link(cluster.scale_out, calibration),
+        up=_link(cluster.scale_up, calibration, cluster.domain_gpus),
+        out=_link(cluster.scale_out, calibration, 1),
         domain_gpus=cluster.domain_gpus,
     )
 

@@ -22,7 +22,7 @@ class Recipe:
     """One framework's habits, read from ``catalog/recipes.toml``."""
 
     name: str
-    """``megatron``, ``fsdp``, ``deepspeed`` or ``ddp``."""
+    """``megatron``, ``fsdp``, ``deepspeed``, ``ddp``; ``megatron-2021`` is historic."""
     stacks: tuple[str, ...]
     """Software stacks that it runs on (``cuda``, ``rocm``, ``cann``)."""
     axes: tuple[str, ...]
@@ -86,6 +86,12 @@ class Recipe:
     newest_attention: bool = False
     """Whether attention runs the newest kernels of the card's generation (cuDNN, FlashAttention-3) rather than
     FlashAttention-2."""
+    plain_loss_traffic: float = 20.0
+    """Memory traffic per logit of the recipe's ordinary loss, forward and backward. [B]"""
+    accumulated_bytes: float = 0.0
+    """Memory traffic per parameter of adding one micro-batch's gradients to those of the step. [B]"""
+    historic: bool = False
+    """Whether nobody should start a run with it: it is there to understand old ones, and no plan proposes it."""
     plain_loss_bytes: float = 12.0
     """Bytes per logit at the peak of the recipe's ordinary loss. [B]"""
     scores_kept_bytes: float = 5.0

@@ -91,7 +91,9 @@ def tabulate_step(work: Workload, rates: Rates, recipe: Recipe, grid: Grid, stra
             parts = estimate_layer(work, kind, rates, recipe, arrays)
             parts["comm"] = parts.pop("forward_comm") + parts.pop("backward_comm")
             columns |= {f"{name}_{index}": column for name, column in parts.items()}
-        return columns | estimate_ends(work, rates, tp=knobs["tp"], cp=knobs["cp"], micro_batch=knobs["micro_batch"])
+        return columns | estimate_ends(
+            work, rates, recipe, tp=knobs["tp"], cp=knobs["cp"], micro_batch=knobs["micro_batch"]
+        )
 
     def stages(pp: NDArray[np.int64], vpp: NDArray[np.int64]) -> Mapping[str, FloatArray]:
         split = split_layers(operators, pp, vpp)
@@ -115,6 +117,26 @@ def tabulate_step(work: Workload, rates: Rates, recipe: Recipe, grid: Grid, stra
         kinds=len(operators.kinds),
         gathers=bool(np.any(strategies.sharding >= Sharding.ZERO2)),
     )
+
+
+def expose(comm_s: FloatArray, compute_s: FloatArray, hides: float, rates: Rates) -> FloatArray:
+    """Give what communication beside compute adds to the time.
+
+    What does not fit beside the compute, and at least a share of all of it: the kernels of a collective take
+    multiprocessors and memory bandwidth from those of the model.
+
+    Args:
+        comm_s: Time of the communication alone, any shape. [s]
+        compute_s: Time of the compute beside it. [s]
+        hides: 1 where they run side by side, else 0. [-]
+        rates: Gives the share. [-]
+
+    Returns:
+        Exposed time, broadcast shape. [s]
+    """
+    if not hides:
+        return comm_s
+    return np.maximum(comm_s - compute_s, rates.hidden_comm_cost * comm_s)
 
 
 def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block: slice) -> StepTimes:
@@ -150,8 +172,8 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
         forward_k, backward_k = layer[f"forward_{index}"], layer[f"backward_{index}"]
         comm_k = layer[f"comm_{index}"]
         if tables.gathers:
-            exposed = np.maximum(data[f"gather_{index}"] - rates.gather_overlap * forward_k, 0.0)
-            exposed += np.maximum(data[f"return_{index}"] - rates.gather_overlap * backward_k, 0.0)
+            exposed = expose(data[f"gather_{index}"], forward_k, rates.hides_gathers, rates)
+            exposed = exposed + expose(data[f"return_{index}"], backward_k, rates.hides_gathers, rates)
             comm_k = comm_k + exposed
             sharded.append(exposed)
         else:
@@ -173,8 +195,8 @@ def combine_step(tables: StepTables, rates: Rates, strategies: Strategies, block
     bubble = estimate_bubble_s(all_stages, slowest, vpp)
     # interleaved schedules send while they compute; the plain one waits for each transfer
     sends = 2.0 * send * (micro_batches * (vpp == 1) + (pp - 1.0))
-    reduction = np.maximum(data["reduce"] - rates.gradient_overlap * backward, 0.0)
-    reduction = reduction + np.maximum(data["gather"] - rates.gather_overlap * forward, 0.0)
+    reduction = expose(data["reduce"], backward, rates.hides_gradients, rates)
+    reduction = reduction + expose(data["gather"], forward, rates.hides_gathers, rates)
     seconds = micro_batches * slowest + bubble + sends + reduction + data["optimizer"] + rates.step_overhead_s
     ends_work = layer["head"] + np.where(piped, 0.0, layer["embedding"])
     compute = micro_batches * (forward + backward + ends_work) + data["optimizer"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suanpei.physics.compute import estimate_attention_s, estimate_pass_s
-from suanpei.physics.layer import LOSS_BYTES
+from suanpei.physics.layer import count_loss_bytes
 from suanpei.physics.strategy import Recompute
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def bound_step_s(work: Workload, rates: Rates, recipe: Recipe, strategies: Strat
         Bound, shape (n,). [s]
     """
     forward_s, backward_s = _layers_per_token_s(work, rates)
-    once_s = forward_s + backward_s + _head_per_token_s(work, rates)
+    once_s = forward_s + backward_s + _head_per_token_s(work, rates, recipe)
     again_s = forward_s - (_last_per_token_s(work, rates) if recipe.recompute_stops_early else 0.0)
     per_token_s = np.where(strategies.recompute == Recompute.FULL, once_s + again_s, once_s)
     tokens = strategies.micro_batch * float(work.job.seq_len)
@@ -84,10 +84,10 @@ def _last_per_token_s(work: Workload, rates: Rates) -> float:
     return flops / rates.product_flops_per_s
 
 
-def _head_per_token_s(work: Workload, rates: Rates) -> float:
+def _head_per_token_s(work: Workload, rates: Rates, recipe: Recipe) -> float:
     """Give the output layer's and the loss's work of one token, forward and backward. [s]"""
     head = work.operators.head
     if head is None:
         return 0.0
     products_s = (3.0 if work.job.trains_all else 2.0) * head.flops_per_token / rates.head_flops_per_s
-    return products_s + work.operators.vocab * LOSS_BYTES[work.job.loss] / rates.memory_bytes_per_s
+    return products_s + work.operators.vocab * count_loss_bytes(work, recipe) / rates.memory_bytes_per_s

@@ -68,5 +68,4 @@ def read_fabric(text: str, gpus_per_node: int) -> str | None:
     per_card = re.search(r"(\d+) ?Gb/s.*per GPU", text)
     if per_card:
         return f"{gpus_per_node}x{per_card.group(1)}G RoCE"
-    # Omni-Path is a switched RDMA fabric of InfiniBand's kind and generation
-    return text.replace("Omni-Path", "InfiniBand")
+    return text

@@ -50,6 +50,7 @@ _METHODS: Mapping[str, Method] = {"pretrain": "pretrain", "sft": "full", "lora":
 DEFAULT_OVERLAPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("NeMo", frozenset({"dp", "tp"})),
     ("Megatron-Bridge", frozenset({"dp", "tp"})),
+    ("Megatron-Core", frozenset({"dp", "tp"})),
     ("Megatron", frozenset()),
     ("MindSpeed", frozenset()),
     ("MegaScale", frozenset()),
@@ -77,6 +78,8 @@ def read_throughput_case(row: Row, file: str) -> Case:
     recipe = find_recipe(row.text("framework"))
     if recipe == "megatron" and sharding in (Sharding.ZERO2, Sharding.ZERO3):
         recipe = "fsdp"
+    elif recipe == "megatron" and not job.flash_attention:
+        recipe = "megatron-2021"
     return Case(
         case_id=row.case_id,
         file=file,
@@ -103,7 +106,8 @@ def read_overlaps(framework: str, column: str) -> frozenset[str] | None:
 
     Megatron-LM, its DeepSpeed fork and MindSpeed overlap nothing unless a flag asks for it (``--overlap-grad-reduce``,
     ``--tp-comm-overlap``: Megatron-LM ``arguments.py``); NeMo and Megatron-Bridge switch both on in their performance
-    recipes (NeMo documentation, "Communication overlap").
+    recipes (NeMo documentation, "Communication overlap"), and so do the published runs of Megatron-Core (Megatron-LM
+    README, "Training Speed and Scalability").
 
     Args:
         framework: As published.

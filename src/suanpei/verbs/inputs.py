@@ -27,6 +27,11 @@ class Inputs:
     recipes: Mapping[str, Recipe]
     calibration: Calibration
 
+    @property
+    def current_recipes(self) -> tuple[Recipe, ...]:
+        """Recipes that a new run may use, in the catalogue's order."""
+        return tuple(recipe for recipe in self.recipes.values() if not recipe.historic)
+
     def recipe(self, name: str) -> Recipe:
         """Find a recipe by name."""
         return self.recipes[parse_choice(name, "recipe", tuple(self.recipes))]

@@ -202,7 +202,7 @@ class _Planner:
         return search(
             job,
             [item.option for item in supplies.items],
-            tuple(self.inputs.recipes.values()),
+            self.inputs.current_recipes,
             self.inputs.calibration,
             settings,
             progress=self.progress,

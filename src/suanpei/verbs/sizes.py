@@ -156,7 +156,7 @@ def build_sizes(
         report_progress(len(rows), len(methods) * len(sizes))
         job = build_job(JobRequest(model=size, method=method), inputs.catalogue, needs_data=False)
         notes += [note for note in job.assumptions if note not in notes]
-        found = find_smallest(job, clusters, inputs.recipes.values(), inputs.calibration)
+        found = find_smallest(job, clusters, inputs.current_recipes, inputs.calibration)
         rows.append(_row(size, job, [pricing.cell(cluster, item) for cluster, item in found]))
     return SizesResult(
         catalog_date=inputs.catalogue.catalog_date,

@@ -149,7 +149,7 @@ def _recipes(request: StrategyRequest, job: Job, cluster: Cluster, inputs: Input
             )
         return [recipe]
     fitting = [
-        recipe for recipe in inputs.recipes.values() if stack in recipe.stacks and (job.trains_all or recipe.adapters)
+        recipe for recipe in inputs.current_recipes if stack in recipe.stacks and (job.trains_all or recipe.adapters)
     ]
     if not fitting:
         raise InputError(

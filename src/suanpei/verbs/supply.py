@@ -92,7 +92,7 @@ def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Su
             raise InputError(
                 Message("price: {accelerator} is priced but not planned; add --gpu {accelerator}", accelerator=name)
             )
-    stacks = {stack for recipe in inputs.recipes.values() for stack in recipe.stacks}
+    stacks = {stack for recipe in inputs.current_recipes for stack in recipe.stacks}
     table = load_prices(inputs.catalogue)
     items: list[Supply] = []
     for accelerator in {item.name: item for item in accelerators}.values():
