@@ -70,6 +70,12 @@ def test_all_to_all_waits_for_the_slower_fabric(rates: Rates) -> None:
     assert spread == pytest.approx(1e8 * 8 / 16 / 25e9 + 3e-6 + 8e-6)
 
 
+def test_a_token_crosses_once_to_each_domain_that_it_needs(rates: Rates) -> None:
+    # two copies over four domains: on average 3 · (1 - (3 / 4)²) = 1.3125 crossings of half the message
+    spread = float(estimate_all_to_all_s(1e9, span_group(32, 1, 8), rates, copies=2))
+    assert spread == pytest.approx(5e8 * 1.3125 / 25e9 + 3e-6 + 8e-6)
+
+
 def test_sends(rates: Rates) -> None:
     np.testing.assert_allclose(
         estimate_send_s(1e8, np.array([False, True]), rates), [1e8 / 200e9 + 3e-6, 1e8 / 25e9 + 8e-6]

@@ -132,17 +132,23 @@ def estimate_all_reduce_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rate
     return factor * message / bus + 2.0 * steps + _ramp_s(message, span, rates)
 
 
-def estimate_all_to_all_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rates) -> FloatArray:
+def estimate_all_to_all_s(
+    message_bytes: ArrayLike, span: GroupSpan, rates: Rates, *, copies: float = 1.0
+) -> FloatArray:
     """Estimate an all-to-all: each rank sends an equal share of its message to every other.
 
-    The slower of what stays in the domain and what leaves it::
+    The slower of what stays in the domain and what leaves it. Of a token that goes to `copies` ranks, one copy crosses
+    to each other domain that holds one of them and is spread there, as the dispatchers of expert parallelism do
+    (DeepEP; DeepSeek-V3, arXiv 2412.19437, section 3.2.2); of D domains that is
+    ``(D - 1) (1 - (1 - 1 / D) ^ copies)`` on average::
 
-        t = max(message · (inside - 1) / n / up, message · (n - inside) / n / out) + latencies
+        t = max(message · (inside - 1) / n / up, message / copies · crossings / out) + latencies
 
     Args:
         message_bytes: Bytes that each rank holds for all ranks together, any shape. [B]
         span: Where the ranks sit. [-]
         rates: Fabrics of the cluster. [-]
+        copies: Ranks that each token goes to. [-]
 
     Returns:
         Time, 0 for one rank, broadcast shape. [s]
@@ -158,7 +164,8 @@ def estimate_all_to_all_s(message_bytes: ArrayLike, span: GroupSpan, rates: Rate
             rates,
         )
     )
-    across = message * (span.ranks - span.inside) / span.ranks / rates.out.ring_bytes_per_s
+    crossings = (span.domains - 1.0) * (1.0 - (1.0 - 1.0 / span.domains) ** copies)
+    across = message / copies * crossings / rates.out.ring_bytes_per_s
     latency = np.where(span.inside > 1, rates.up.latency_s, 0.0) + np.where(span.domains > 1, rates.out.latency_s, 0.0)
     return np.asarray(np.maximum(within, across) + latency, dtype=np.float64)
 

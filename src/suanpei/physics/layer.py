@@ -269,7 +269,7 @@ def _estimate_expert_comm(work: Workload, kind: BlockOperators, rates: Rates, kn
         return np.zeros(1)
     span = span_group(knobs.ep, knobs.etp, rates.domain_gpus)
     message = _expert_rows(work, active, knobs) / knobs.etp * work.operators.hidden * rates.compute_bytes
-    exchange = np.where(knobs.ep > 1, 2.0 * estimate_all_to_all_s(message, span, rates), 0.0)
+    exchange = np.where(knobs.ep > 1, 2.0 * estimate_all_to_all_s(message, span, rates, copies=active), 0.0)
     inner = span_group(knobs.etp, 1, rates.domain_gpus)
     gathered = message * knobs.etp
     return exchange + np.where(knobs.etp > 1, 2.0 * estimate_all_gather_s(gathered, inner, rates), 0.0)

@@ -30,7 +30,7 @@ _RECOMPUTES: Mapping[str, Recompute] = {
 
 
 def read_strategies(row: Row, assumptions: list[Message]) -> tuple[Strategy, ...]:
-    """Read the strategy of a row; several, from least to most recomputation, where that is not published.
+    """Read the strategy of a row.
 
     Raises:
         InputError: A needed column is blank, a word is unknown, or the degrees contradict the card count.
@@ -88,8 +88,9 @@ def read_strategies(row: Row, assumptions: list[Message]) -> tuple[Strategy, ...
 def _read_recompute(row: Row, base: Strategy, assumptions: list[Message]) -> tuple[Strategy, ...]:
     text = row.text("recompute")
     if not text:
-        assumptions.append(Message("recomputation not published: the least that fits is assumed"))
-        return tuple(replace(base, recompute=recompute) for recompute in Recompute)
+        # tables of tuned runs state full recomputation, which costs a third more work, where they use it
+        assumptions.append(Message("recomputation not published: none assumed"))
+        return (replace(base, recompute=Recompute.NONE),)
     if text not in _RECOMPUTES:
         raise InputError(
             Message(
