@@ -95,6 +95,11 @@ class Recipe:
     adapter_held_inputs: float = 0.0
     """Times that each layer's input is held once more until the end of the backward pass when adapters are trained on a
     base divided by zero3. [-]"""
+    mixed_units: bool = False
+    """Whether one sharding unit holds adapters and frozen base together: every micro-batch then makes gradients of the
+    whole base, which stay whole until the last micro-batch of the step is reduced."""
+    wide_quantised_residual: bool = False
+    """Whether norms stay in fp32 on a base that bitsandbytes stores in few bits, which makes the residual stream fp32."""
     low_precision_copies: float = 0.0
     """Copies of the products' weights kept in fp8 or fp4 beside the 16-bit ones (row and column form: 2). [-]"""
     host_buffer_factor: float = 1.0

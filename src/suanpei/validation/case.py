@@ -104,6 +104,8 @@ class Case:
     """Memory of a card that the source gives by size alone; None is the card's own. [B]"""
     overlaps: frozenset[str] | None = None
     """Collectives that ran beside compute: ``dp``, ``tp``; None takes what the recipe overlaps."""
+    habits: tuple[tuple[str, float], ...] = ()
+    """Fields of the recipe, and their values, in which the framework of the run differs from it."""
     flops_rule: FlopsRule | None = None
     measured: tuple[Measured, ...]
     assumptions: tuple[Message, ...] = ()

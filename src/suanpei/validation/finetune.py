@@ -11,6 +11,7 @@ from suanpei.physics.strategy import Recompute, Sharding, Strategy
 from suanpei.units import GIB_BYTES
 from suanpei.validation.case import Bound, Case, ClusterRequest, Measured
 from suanpei.validation.finetune_job import Layout, read_job
+from suanpei.validation.habits import read_tuning_habits
 from suanpei.validation.shapes import Shape, find_same_model, fit_to_parameter_count
 from suanpei.validation.throughput_figures import read_memory
 
@@ -54,6 +55,7 @@ def read_finetune_case(row: Row, file: str) -> Case:
     layout = _read_layout(row)
     strategy = _read_strategy(row, layout, assumptions)
     architecture = _read_architecture(row)
+    job = read_job(row, method, layout, architecture, strategy, assumptions)
     gpu = row.text("gpu")
     if not gpu:
         gpu = UNNAMED_GPU
@@ -65,10 +67,11 @@ def read_finetune_case(row: Row, file: str) -> Case:
         source=row.source,
         error_class=row.text("class"),
         repeat_group=row.text("repeat_group"),
-        job=read_job(row, method, layout, architecture, strategy, assumptions),
+        job=job,
         cluster=ClusterRequest(gpu=gpu, gpus_per_node=None, internode=""),
         recipe=layout.recipe,
         strategies=(strategy,),
+        habits=read_tuning_habits(f"{row.text('framework')} {row.text('plugin')}", job, strategy),
         capacity_bytes=_read_capacity(row),
         measured=_read_measured(row, assumptions),
         assumptions=tuple(assumptions),
@@ -118,7 +121,9 @@ def _read_strategy(row: Row, layout: Layout, assumptions: list[Message]) -> Stra
         )
     micro_batch, dp = row.need_count("micro_batch"), gpus // ranks
     accumulation = row.text("grad_accum")
-    batch = re.fullmatch(r"global batch (\d+)", accumulation)
+    batch = re.fullmatch(r"global batch (\d+)", accumulation) or re.search(
+        r"global (?:mini)?batch (\d+)", row.text("note")
+    )
     if accumulation.isdigit():
         grad_accum = int(accumulation)
     elif batch:

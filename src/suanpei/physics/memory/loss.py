@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suanpei.physics.memory.activations import residual_bytes
 from suanpei.physics.memory.formats import PURE_PRECISIONS
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 FP32_BYTES = 4.0
 
-IN_PLACE_LOSS_BYTES = 6.0
-"""Bytes per logit of a loss that writes its gradient over the fp32 logits: those and the 16-bit copy."""
+IN_PLACE_LOSS_BYTES = 8.0
+"""Bytes per logit of a loss that writes its gradient over the fp32 logits: those, the 16-bit logits that they were made
+from and the 16-bit gradient that they become."""
 
 FUSED_CHUNK_TOKENS = 1024.0
 """Tokens whose logits a fused loss holds at a time (the chunk that torchtune and Liger use at common sizes)."""
@@ -55,7 +57,7 @@ def estimate_loss_bytes(
 ) -> FloatArray:
     """Estimate what head and loss hold on the last stage at their peak.
 
-    Per logit: the recipe's `plain_loss_bytes` with a plain loss, 6 with one that works in place, and with a fused loss
+    Per logit: the recipe's `plain_loss_bytes` with a plain loss, at most 8 with one that works in place, and with a fused loss
     10 for a chunk of tokens only; a fused loss makes a trained output layer's gradient already in the forward pass. The
     head's input and the final norm's are kept too, in the compute format.
 
@@ -78,10 +80,9 @@ def estimate_loss_bytes(
     """
     tensor_parallel = np.asarray(tp, dtype=np.float64)
     tokens = np.asarray(micro_batch) * (job.seq_len / np.asarray(cp))
-    width_bytes = FP32_BYTES if job.precision == "fp32" else 2.0
     inputs = (
         tokens
-        * ((2.0 + recipe.unfused_kept) * operators.hidden * width_bytes)
+        * ((2.0 + recipe.unfused_kept) * operators.hidden * residual_bytes(job, recipe))
         / np.where(np.asarray(sp) > 0, tensor_parallel, 1.0)
     )
     if not operators.has_head:

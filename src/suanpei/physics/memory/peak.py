@@ -71,9 +71,11 @@ class Peak:
     allocated_bytes: FloatArray
     """What tensors need at most. [B]"""
     reserved_bytes: FloatArray
-    """What the allocator holds, cache included. [B]"""
+    """What the allocator holds on a card with room for its cache. [B]"""
     device_bytes: FloatArray
     """What the driver must give, without cache taken only because it is free. [B]"""
+    shown_bytes: FloatArray
+    """What the driver shows on a card with room for the cache: reserved, communication buffers and context. [B]"""
     by_phase: Sequence[FloatArray]
     """Tensors and fragments of the fullest stage by phase, four arrays (n,). [B]"""
     terms: MemoryTerms
@@ -108,6 +110,13 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
     The device gives the largest of these with fragments of what comes and goes in forward and backward, the
     communication buffers and the context. With one stage the last stage class is the whole model, loss included.
 
+    The allocator keeps more: blocks that one phase freed are cut for other sizes than the next phase asks for. Were
+    none used again, it would hold everything that any phase needs::
+
+        all phases  W + O + G + step extra + K + g + inputs held + working + buckets + loss
+
+    `cache_fraction` of what this exceeds the need by is its cache.
+
     Args:
         terms: What it is made of. [B]
         overheads: Context, communicators, fragments, cache. [-]
@@ -117,19 +126,22 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
     """
     fraction = overheads.fragmentation_fraction
     last = _allocate(terms, _LAST)
-    by_phase, allocated, passing = _need(last, fraction), _largest(last.allocated), _largest(last.passing)
+    by_phase, allocated = _need(last, fraction), _largest(last.allocated)
+    held = last.allocated[STEP] + last.passing[1] + terms.loss
     for position in range(_LAST):
         stage = _allocate(terms, position)
         by_phase = [_enlarge(*pair) for pair in zip(by_phase, _need(stage, fraction), strict=True)]
         for part in stage.allocated:
             allocated = _enlarge(allocated, part)
-        for part in stage.passing:
-            passing = _enlarge(passing, part)
+        held = _enlarge(held, stage.allocated[STEP] + stage.passing[1])
     peak = _largest(by_phase)
+    reserved = peak + overheads.cache_fraction * np.maximum(held - peak, 0.0)
+    outside = terms.communication + overheads.context_bytes
     return Peak(
         allocated_bytes=allocated,
-        reserved_bytes=peak + overheads.cache_fraction * passing,
-        device_bytes=peak + (terms.communication + overheads.context_bytes),
+        reserved_bytes=reserved,
+        device_bytes=peak + outside,
+        shown_bytes=reserved + outside,
         by_phase=by_phase,
         terms=terms,
         fragmentation_fraction=fraction,

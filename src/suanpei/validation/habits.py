@@ -1,0 +1,55 @@
+"""What a framework keeps otherwise than the recipe that stands for it: facts of its code, by a part of its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suanpei.job.job import Job
+    from suanpei.physics.strategy import Strategy
+
+Habits = tuple[tuple[str, float], ...]
+"""Fields of a recipe with their values."""
+
+MEGATRON_DEEPSPEED: Habits = (("step_gradient_bytes", 4.0), ("step_temporary_bytes", 4.0), ("bucket_bytes", 2.0e9))
+"""DeepSpeed's optimizer around Megatron's layers; figures of the ``deepspeed`` recipe."""
+
+FP16_OPTIMIZER: Habits = (("gradient_bytes", 2.0), *MEGATRON_DEEPSPEED)
+"""16-bit gradients, copied to fp32 in the step (DeepSpeed ``stage_1_and_2.py``)."""
+
+BF16_OPTIMIZER: Habits = (("gradient_bytes", 6.0), *MEGATRON_DEEPSPEED[1:], ("step_gradient_bytes", 0.0))
+"""16-bit gradients of a micro-batch beside their fp32 sum, which the step reads (DeepSpeed ``bf16_optimizer.py``)."""
+
+UNPREPARED: tuple[str, ...] = ("litgpt", "unsloth", "accelerated-peft")
+"""What tunes a quantised base without peft's ``prepare_model_for_kbit_training``: norms stay in 16 bits."""
+
+
+def read_habits(framework: str, job: Job) -> Habits:
+    """Give where the framework of a measured training run differs from its recipe.
+
+    Args:
+        framework: As published.
+        job: Gives the precision.
+    """
+    if framework != "Megatron-DeepSpeed":
+        return ()
+    return BF16_OPTIMIZER if job.precision == "bf16" else FP16_OPTIMIZER
+
+
+def read_tuning_habits(software: str, job: Job, strategy: Strategy) -> Habits:
+    """Give where the framework of a measured tuning run and its plug-ins differ from the recipe.
+
+    litgpt wraps a block with its adapters as one FSDP unit and reduces only a step's last micro-batch
+    (Lightning-AI/litgpt issue 1417; ``no_backward_sync``).
+
+    Args:
+        software: Framework and plug-ins as published.
+        job: Gives the method.
+        strategy: Gives ranks and micro-batches.
+    """
+    habits: list[tuple[str, float]] = []
+    if any(name in software for name in UNPREPARED):
+        habits.append(("wide_quantised_residual", False))
+    if "litgpt" in software and strategy.dp > 1 and strategy.grad_accum > 1 and not job.trains_all:
+        habits.append(("mixed_units", True))
+    return tuple(habits)
