@@ -95,6 +95,12 @@ class Recipe:
     adapter_held_inputs: float = 0.0
     """Times that each layer's input is held once more until the end of the backward pass when adapters are trained on a
     base divided by zero3. [-]"""
+    flat_step_buffers: bool = False
+    """Whether the optimizer step adds flat buffers, whose freed blocks the next forward pass cuts its tensors from; else
+    one tensor per parameter, too small for that."""
+    adapter_dropout: bool = True
+    """Whether adapters drop out of their input, so that each keeps a copy and a mask; without, they share the input of
+    the product that they adapt."""
     mixed_units: bool = False
     """Whether one sharding unit holds adapters and frozen base together: every micro-batch then makes gradients of the
     whole base, which stay whole until the last micro-batch of the step is reduced."""

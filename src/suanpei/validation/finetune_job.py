@@ -102,9 +102,16 @@ def read_job(
         lora=_read_lora(row) if adapters else None,
         base_storage=_read_storage(row.text("quant")) if method == "qlora" else None,
         flash_attention=row.text("flash_attn") != "no",
-        loss=_LOSSES.get(row.text("fused_loss"), "plain"),
+        loss=_read_loss(row),
         offload=_read_offload(row, assumptions),
     )
+
+
+def _read_loss(row: Row) -> LossKernel:
+    """Read the loss kernel; unsloth's own trainer computes the loss with the head, other users of its kernel apart."""
+    if row.text("framework") == "unsloth":
+        return "fused"
+    return _LOSSES.get(row.text("fused_loss"), "plain")
 
 
 def _read_precision(row: Row, method: Method, layout: Layout, assumptions: list[Message]) -> Precision:

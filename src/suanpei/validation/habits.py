@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from suanpei.job.job import Job
     from suanpei.physics.strategy import Strategy
+    from suanpei.validation.rows import Row
 
 Habits = tuple[tuple[str, float], ...]
 """Fields of a recipe with their values."""
 
-MEGATRON_DEEPSPEED: Habits = (("step_gradient_bytes", 4.0), ("step_temporary_bytes", 4.0), ("bucket_bytes", 2.0e9))
+MEGATRON_DEEPSPEED: Habits = (
+    ("step_gradient_bytes", 4.0),
+    ("step_temporary_bytes", 4.0),
+    ("bucket_bytes", 2.0e9),
+)
 """DeepSpeed's optimizer around Megatron's layers; figures of the ``deepspeed`` recipe."""
 
 FP16_OPTIMIZER: Habits = (("gradient_bytes", 2.0), *MEGATRON_DEEPSPEED)
@@ -20,20 +25,36 @@ FP16_OPTIMIZER: Habits = (("gradient_bytes", 2.0), *MEGATRON_DEEPSPEED)
 BF16_OPTIMIZER: Habits = (("gradient_bytes", 6.0), *MEGATRON_DEEPSPEED[1:], ("step_gradient_bytes", 0.0))
 """16-bit gradients of a micro-batch beside their fp32 sum, which the step reads (DeepSpeed ``bf16_optimizer.py``)."""
 
+UNSLOTH: Habits = (("unfused_kept", 0.0), ("unfused_activation", 0.0), ("adapter_dropout", False))
+"""Fused norms and activations, and adapters whose kernels take no dropout (unsloth ``kernels/fast_lora.py``)."""
+
+HALF_LOSS: Habits = (("plain_loss_bytes", 2.0),)
+"""16-bit logits that their gradient is written over (flash-attention ``CrossEntropyLoss`` with ``inplace_backward``,
+LLM Foundry's default)."""
+
+COMPILED_LOSS: Habits = (("plain_loss_bytes", 4.0),)
+"""16-bit logits and their 16-bit gradient: the compiler keeps nothing in fp32 between (torchtitan compiles the loss with
+the model since 2025; before, its training script switched that off)."""
+
 UNPREPARED: tuple[str, ...] = ("litgpt", "unsloth", "accelerated-peft")
 """What tunes a quantised base without peft's ``prepare_model_for_kbit_training``: norms stay in 16 bits."""
 
 
-def read_habits(framework: str, job: Job) -> Habits:
+def read_habits(row: Row, job: Job) -> Habits:
     """Give where the framework of a measured training run differs from its recipe.
 
     Args:
-        framework: As published.
+        row: Gives framework and release.
         job: Gives the precision.
     """
-    if framework != "Megatron-DeepSpeed":
-        return ()
-    return BF16_OPTIMIZER if job.precision == "bf16" else FP16_OPTIMIZER
+    framework = row.text("framework")
+    if framework == "Megatron-DeepSpeed":
+        return BF16_OPTIMIZER if job.precision == "bf16" else FP16_OPTIMIZER
+    if "Composer" in framework and row.text("fused_loss") == "yes":
+        return HALF_LOSS
+    if framework == "torchtitan" and row.text("compiled") == "yes" and row.text("software_release") >= "2025":
+        return COMPILED_LOSS
+    return ()
 
 
 def read_tuning_habits(software: str, job: Job, strategy: Strategy) -> Habits:
@@ -47,7 +68,7 @@ def read_tuning_habits(software: str, job: Job, strategy: Strategy) -> Habits:
         job: Gives the method.
         strategy: Gives ranks and micro-batches.
     """
-    habits: list[tuple[str, float]] = []
+    habits: list[tuple[str, float]] = [*UNSLOTH] if "unsloth" in software else []
     if any(name in software for name in UNPREPARED):
         habits.append(("wide_quantised_residual", False))
     if "litgpt" in software and strategy.dp > 1 and strategy.grad_accum > 1 and not job.trains_all:

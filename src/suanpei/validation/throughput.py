@@ -93,7 +93,7 @@ def read_throughput_case(row: Row, file: str) -> Case:
         recipe=recipe,
         strategies=strategies,
         overlaps=read_overlaps(row.text("framework"), row.text("overlap")),
-        habits=read_habits(row.text("framework"), job),
+        habits=read_habits(row, job),
         flops_rule=read_flops_rule(row),
         measured=read_measured(row, assumptions),
         assumptions=tuple(assumptions),

@@ -285,13 +285,13 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
         "activation": activation,
         "statistic": STATISTIC_BYTES,
     }
-    totals = _sum_adapter_inputs(job, kind)
+    totals = _sum_adapter_inputs(job, kind, recipe)
     policy = recipe.selective if selective else ()
     drops_attention, drops_cheap = "attention" in policy, "cheap" in policy
     for tensor in kind.kept:
         if (tensor.cheap and drops_cheap) or (tensor.name == "softmax_statistic" and drops_attention):
             continue
-        if not _is_dropped(job, tensor):
+        if not _is_dropped(job, tensor, recipe):
             size = residual_bytes(job, recipe) if tensor.name == "norm_inputs" else sizes[tensor.kind]
             totals[tensor.spread] += tensor.elements * size * (0.5 if _alternates(tensor, policy) else 1.0)
         if tensor.eager is not None and not drops_cheap:
@@ -317,21 +317,21 @@ def _alternates(tensor: KeptTensor, policy: tuple[str, ...]) -> bool:
     return "half_products" in policy and (tensor.name == "query_key_value" or tensor.name.endswith("_up_output"))
 
 
-def _is_dropped(job: Job, tensor: KeptTensor) -> bool:
+def _is_dropped(job: Job, tensor: KeptTensor, recipe: Recipe) -> bool:
     """Whether a frozen base has no use for a kept tensor: the inputs of its products (a frozen weight has no gradient).
 
     The attention's output stays, because flash kernels keep it for themselves, and so do the inputs that quantised
-    products keep.
+    products keep or that adapters without dropout share.
     """
-    if job.trains_all or job.base_storage in DEQUANTISED_STORAGE:
+    if job.trains_all or job.base_storage in DEQUANTISED_STORAGE or not recipe.adapter_dropout:
         return False
     return tensor.kind == "linear_input" and tensor.name != "attention_output"
 
 
-def _sum_adapter_inputs(job: Job, kind: BlockOperators) -> dict[str, float]:
-    """Bytes per token that adapters keep of their inputs, by spread."""
+def _sum_adapter_inputs(job: Job, kind: BlockOperators, recipe: Recipe) -> dict[str, float]:
+    """Bytes per token that adapters keep of their inputs for themselves, by spread."""
     totals = {"tensor": 0.0, "sequence": 0.0, "expert": 0.0}
-    if job.trains_all or job.lora is None:
+    if job.trains_all or job.lora is None or not recipe.adapter_dropout:
         return totals
     for product in kind.products:
         spread = "expert" if product.name.startswith("expert_") else "tensor" if product.cut == "row" else "sequence"

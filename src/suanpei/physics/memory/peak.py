@@ -59,6 +59,8 @@ class MemoryTerms:
     """Whether there is one stage only, so that the first has the loss too, shape (n,)."""
     held: ByStage | None = None
     """Layer inputs held once more in the backward pass, by stage; None for none. [B]"""
+    flat_step: bool = False
+    """Whether what the step adds shares its blocks with forward and backward."""
     gradients_wait: NDArray[np.bool_]
     """Whether gradients are held from the first forward pass on: a buffer for the whole run, or earlier micro-batches,
     shape (n,)."""
@@ -115,6 +117,7 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
 
         all phases  W + O + G + step extra + K + g + inputs held + working + buckets + loss
 
+    (flat step buffers are large enough to be cut for the others, so the larger of the two counts there).
     `cache_fraction` of what this exceeds the need by is its cache.
 
     Args:
@@ -127,13 +130,13 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
     fraction = overheads.fragmentation_fraction
     last = _allocate(terms, _LAST)
     by_phase, allocated = _need(last, fraction), _largest(last.allocated)
-    held = last.allocated[STEP] + last.passing[1] + terms.loss
+    held = _hold_everything(terms, _LAST, last)
     for position in range(_LAST):
         stage = _allocate(terms, position)
         by_phase = [_enlarge(*pair) for pair in zip(by_phase, _need(stage, fraction), strict=True)]
         for part in stage.allocated:
             allocated = _enlarge(allocated, part)
-        held = _enlarge(held, stage.allocated[STEP] + stage.passing[1])
+        held = _enlarge(held, _hold_everything(terms, position, stage))
     peak = _largest(by_phase)
     reserved = peak + overheads.cache_fraction * np.maximum(held - peak, 0.0)
     outside = terms.communication + overheads.context_bytes
@@ -194,6 +197,7 @@ def _take_row(terms: MemoryTerms, row: int) -> MemoryTerms:
         working=one(terms.working),
         loss=one(terms.loss),
         communication=one(terms.communication),
+        flat_step=terms.flat_step,
         single_stage=one(terms.single_stage).astype(np.bool_),
         gradients_wait=one(terms.gradients_wait).astype(np.bool_),
     )
@@ -224,6 +228,14 @@ def _allocate(terms: MemoryTerms, stage: int) -> _Stage:
         allocated=(terms.initialisation[stage], waiting, growing, standing),
         passing=(forward, backward),
     )
+
+
+def _hold_everything(terms: MemoryTerms, stage: int, allocated: _Stage) -> FloatArray:
+    """What the allocator would hold if no phase used another's blocks."""
+    passing = allocated.passing[1] + terms.loss if stage == _LAST else allocated.passing[1]
+    if not terms.flat_step:
+        return allocated.allocated[STEP] + passing
+    return allocated.allocated[STEP] + np.maximum(passing - terms.step_extra[stage], 0.0)
 
 
 def _need(stage: _Stage, fragmentation_fraction: float) -> list[FloatArray]:

@@ -234,6 +234,7 @@ def gather_terms(
         working=activations["working"],
         loss=activations["loss"],
         communication=states["communication"],
+        flat_step=recipe.flat_step_buffers,
         single_stage=strategies.pp[block] == 1,
         gradients_wait=(strategies.grad_accum[block] > 1) | recipe.persistent_gradients,
     )
