@@ -71,7 +71,7 @@ def read_finetune_case(row: Row, file: str) -> Case:
         cluster=ClusterRequest(gpu=gpu, gpus_per_node=None, internode=""),
         recipe=layout.recipe,
         strategies=(strategy,),
-        habits=read_tuning_habits(f"{row.text('framework')} {row.text('plugin')}", job, strategy),
+        habits=read_tuning_habits(row, job, strategy),
         capacity_bytes=_read_capacity(row),
         measured=_read_measured(row, assumptions),
         assumptions=tuple(assumptions),

@@ -175,7 +175,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         level="memory",
         name="communicator_bytes",
         low=2e7,
-        high=6e8,
+        high=5e8,
         prior_spread=0.4,
         meaning=Message("buffers of one group of communicating ranks"),
     ),

@@ -60,7 +60,9 @@ class MemoryTerms:
     held: ByStage | None = None
     """Layer inputs held once more in the backward pass, by stage; None for none. [B]"""
     flat_step: bool = False
-    """Whether what the step adds shares its blocks with forward and backward."""
+    """Whether what the step adds are flat buffers, whose freed blocks forward and backward cut their tensors from."""
+    other_lengths_kept: float = 0.0
+    """Blocks for batches of other lengths in the allocator's cache, over what comes and goes. [-]"""
     gradients_wait: NDArray[np.bool_]
     """Whether gradients are held from the first forward pass on: a buffer for the whole run, or earlier micro-batches,
     shape (n,)."""
@@ -117,7 +119,7 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
 
         all phases  W + O + G + step extra + K + g + inputs held + working + buckets + loss
 
-    (flat step buffers are large enough to be cut for the others, so the larger of the two counts there).
+    (flat buffers of the step are large enough to be cut for the others: the larger of the two counts).
     `cache_fraction` of what this exceeds the need by is its cache.
 
     Args:
@@ -139,6 +141,8 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
         held = _enlarge(held, _hold_everything(terms, position, stage))
     peak = _largest(by_phase)
     reserved = peak + overheads.cache_fraction * np.maximum(held - peak, 0.0)
+    if terms.other_lengths_kept:
+        reserved = reserved + terms.other_lengths_kept * _largest(last.passing)
     outside = terms.communication + overheads.context_bytes
     return Peak(
         allocated_bytes=allocated,
@@ -198,6 +202,7 @@ def _take_row(terms: MemoryTerms, row: int) -> MemoryTerms:
         loss=one(terms.loss),
         communication=one(terms.communication),
         flat_step=terms.flat_step,
+        other_lengths_kept=terms.other_lengths_kept,
         single_stage=one(terms.single_stage).astype(np.bool_),
         gradients_wait=one(terms.gradients_wait).astype(np.bool_),
     )
@@ -231,11 +236,11 @@ def _allocate(terms: MemoryTerms, stage: int) -> _Stage:
 
 
 def _hold_everything(terms: MemoryTerms, stage: int, allocated: _Stage) -> FloatArray:
-    """What the allocator would hold if no phase used another's blocks."""
+    """What the allocator would hold if no phase used another's blocks, flat buffers of the step apart."""
     passing = allocated.passing[1] + terms.loss if stage == _LAST else allocated.passing[1]
-    if not terms.flat_step:
-        return allocated.allocated[STEP] + passing
-    return allocated.allocated[STEP] + np.maximum(passing - terms.step_extra[stage], 0.0)
+    if terms.flat_step:
+        passing = np.maximum(passing - terms.step_extra[stage], 0.0)
+    return allocated.allocated[STEP] + passing
 
 
 def _need(stage: _Stage, fragmentation_fraction: float) -> list[FloatArray]:

@@ -24,6 +24,7 @@ from suanpei.physics.memory.parameters import (
     spread_holding,
     sum_spread,
 )
+from suanpei.physics.strategy import Sharding
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -114,6 +115,9 @@ def estimate_states(
         return np.asarray(dense * getattr(per_dense, part) + expert * getattr(per_expert, part))
 
     weights, gradients, optimizer, step_extra = map(combine, ("weights", "gradients", "optimizer", "step_extra"))
+    if np.isfinite(recipe.step_group_parameters):
+        group = per_dense.step_extra * ranks * recipe.step_group_parameters
+        step_extra = np.where(np.asarray(sharding) >= Sharding.ZERO3, np.minimum(step_extra, group), step_extra)
     fixed_dense, fixed_expert = spread_holding(hold_frozen_bytes(job, operators), stage_layers, **knobs)
     weights = weights + fixed_dense / weights_divisors[0] + fixed_expert / weights_divisors[1]
     if recipe.mixed_units and job.base_storage is None:
@@ -192,7 +196,8 @@ def _offload(job: Job, recipe: Recipe, states: States) -> States:
     """Move states to the host.
 
     Offloaded optimizer states take the gradients with them as they are reduced (in fp32 on the host), unless these have
-    a buffer for the whole run on the card; offloaded parameters leave only gathered layers on the card, which ``buffers`` counts.
+    a buffer for the whole run on the card; offloaded parameters leave only gathered layers on the card, which
+    ``buffers`` counts.
     """
     zero = np.zeros_like(states.weights_bytes)
     host = zero

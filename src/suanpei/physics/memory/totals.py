@@ -234,7 +234,8 @@ def gather_terms(
         working=activations["working"],
         loss=activations["loss"],
         communication=states["communication"],
-        flat_step=recipe.flat_step_buffers,
+        flat_step=bool(np.isfinite(recipe.step_group_parameters)),
+        other_lengths_kept=recipe.other_lengths_kept,
         single_stage=strategies.pp[block] == 1,
         gradients_wait=(strategies.grad_accum[block] > 1) | recipe.persistent_gradients,
     )
