@@ -193,6 +193,13 @@ def test_accumulation_in_mixed_units_keeps_gradients_whole(tmp_path: Path) -> No
     assert "mixed_units" not in dict(_one(tmp_path, FINETUNE, **shards).cases[0].habits)
 
 
+@pytest.mark.parametrize(
+    ("text", "optimizer"), [("adamw_torch", "adamw"), ("adamw_bnb_8bit", "adamw-8bit"), ("Adafactor", "adafactor")]
+)
+def test_optimizers_as_frameworks_write_them(tmp_path: Path, text: str, optimizer: str) -> None:
+    assert _one(tmp_path, FINETUNE, optimizer=text).cases[0].job.optimizer == optimizer
+
+
 def test_models_without_fused_attention(tmp_path: Path) -> None:
     case = _one(tmp_path, FINETUNE, model="Baichuan2-7B", flash_attn="yes").cases[0]
     assert not case.job.flash_attention
@@ -240,6 +247,8 @@ def test_shardings_name_their_recipes(tmp_path: Path) -> None:
     for sharding, detail, expected in (
         ("none", "none", ("ddp", Sharding.NONE)),
         ("zero3", "fsdp full_shard", ("fsdp", Sharding.ZERO3)),
+        ("ddp", "", ("ddp", Sharding.NONE)),
+        ("zero1", "zero1", ("deepspeed", Sharding.ZERO1)),
         ("zero2", "zero2", ("deepspeed", Sharding.ZERO2)),
         ("megatron tp2 pp1 ep1", "", ("megatron", Sharding.ZERO1)),
     ):

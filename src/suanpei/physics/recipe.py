@@ -95,6 +95,9 @@ class Recipe:
     """Bytes kept per attention score without a flash kernel. [B]"""
     unfused_activation: float = 0.0
     """Extra copies of the MLP's inner width that an eager activation keeps. [-]"""
+    weighs_experts_inside: bool = False
+    """Whether routing weights multiply the experts' inner activations rather than their outputs, which are then not
+    kept."""
     adapter_held_inputs: float = 0.0
     """Times that each layer's input is held once more until the end of the backward pass when adapters are trained on a
     base divided by zero3. [-]"""

@@ -31,6 +31,7 @@ USABLE_SHARE = 0.985
 FULL_CARD_GIB = 80.0
 """A figure at which the sources mean that an 80 GB card was full."""
 
+_SHARDINGS: Mapping[str, Sharding] = {"zero1": Sharding.ZERO1, "zero2": Sharding.ZERO2, "zero3": Sharding.ZERO3}
 _RECOMPUTES: Mapping[str, Recompute] = {
     "full": Recompute.FULL,
     "none": Recompute.NONE,
@@ -97,11 +98,11 @@ def _read_layout(row: Row) -> Layout:
     if megatron:
         tp, pp, ep = (int(degree) for degree in megatron.groups())
         return Layout(recipe="megatron", sharding=Sharding.ZERO1, tp=tp, pp=pp, ep=ep)
-    if text == "none":
+    if text in ("none", "ddp"):
         return Layout(recipe="ddp", sharding=Sharding.NONE)
-    if text in ("zero2", "zero3"):
-        sharding = Sharding.ZERO2 if text == "zero2" else Sharding.ZERO3
-        return Layout(recipe="fsdp" if "fsdp" in detail else "deepspeed", sharding=sharding)
+    if text in _SHARDINGS:
+        is_fsdp = "fsdp" in detail and text != "zero1"
+        return Layout(recipe="fsdp" if is_fsdp else "deepspeed", sharding=_SHARDINGS[text])
     raise InputError(Message("no recipe has the sharding {sharding}", sharding=text or "blank"))
 
 

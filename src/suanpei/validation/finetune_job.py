@@ -147,8 +147,8 @@ def _read_optimizer(row: Row, *, adapters: bool) -> Optimizer:
         return "adamw-8bit"
     if "adam" in text or (not text and adapters):
         return "adamw"
-    if text == "muon":
-        return "muon"
+    if text in ("muon", "adafactor", "sgd"):
+        return cast("Optimizer", text)
     raise InputError(
         Message("the optimizer {optimizer} is not modelled", optimizer=text)
         if text

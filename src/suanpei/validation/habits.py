@@ -40,7 +40,7 @@ EAGER_HEAD: Habits = (("in_place_loss_bytes", 8.0),)
 """An in-place loss kernel behind the head of a Hugging Face model: 16-bit logits, their fp32 copy that the gradient is
 written over, and its 16-bit copy. Measured: 7.9 bytes for 128,256 tokens of vocabulary (fms-acceleration, A100)."""
 
-UNPREPARED: tuple[str, ...] = ("litgpt", "unsloth", "accelerated-peft")
+UNPREPARED: tuple[str, ...] = ("litgpt", "torchtune", "unsloth", "accelerated-peft")
 """What tunes a quantised base without peft's ``prepare_model_for_kbit_training``: norms stay in 16 bits."""
 
 

@@ -87,10 +87,16 @@ def test_grouped_queries_keep_fewer_keys() -> None:
 def test_routed_rows_count_once_per_active_expert_and_up_to_the_capacity() -> None:
     two = kept_of(mixture(active=2))
     four = kept_of(mixture(active=4))
-    # per active expert: gate, up and inner 3 x 256; its input and output 2 x 128; 2 bytes each
-    assert four - two == 1024 * 2 * 2 * (3 * 256 + 2 * 128)
+    # per active expert: gate, up and inner 3 x 256; its input 128; 2 bytes each
+    assert four - two == 1024 * 2 * 2 * (3 * 256 + 128)
     capped = kept_of(mixture(active=2), capacity_factor=1.5)
-    assert capped - two == 1024 * 2 * 2 * (3 * 256 + 2 * 128) / 2
+    assert capped - two == 1024 * 2 * 2 * (3 * 256 + 128) / 2
+
+
+def test_routing_weights_that_multiply_expert_outputs_keep_them() -> None:
+    # eager code beside: the fp32 input of two norms, and one more inner width of the shared expert and of each active one
+    eager = kept_of(mixture(active=2), recipe="ddp") - kept_of(mixture(active=2))
+    assert eager == 1024 * 2 * (2 * 128 + 2 * 2 * 128 + 3 * 256)
 
 
 def test_frozen_products_keep_no_input_and_adapters_keep_their_own() -> None:

@@ -291,6 +291,8 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
     for tensor in kind.kept:
         if (tensor.cheap and drops_cheap) or (tensor.name == "softmax_statistic" and drops_attention):
             continue
+        if tensor.name == "expert_output" and recipe.weighs_experts_inside:
+            continue
         if not _is_dropped(job, tensor, recipe):
             size = residual_bytes(job, recipe) if tensor.name == "norm_inputs" else sizes[tensor.kind]
             totals[tensor.spread] += tensor.elements * size * (0.5 if _alternates(tensor, policy) else 1.0)
