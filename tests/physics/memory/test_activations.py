@@ -94,7 +94,7 @@ def test_routed_rows_count_once_per_active_expert_and_up_to_the_capacity() -> No
 
 
 def test_routing_weights_that_multiply_expert_outputs_keep_them() -> None:
-    # eager code beside: the fp32 input of two norms, and one more inner width of the shared expert and of each active one
+    # beside the outputs eager code keeps two norms in fp32 and an inner width of the shared and of each active expert
     eager = kept_of(mixture(active=2), recipe="ddp") - kept_of(mixture(active=2))
     assert eager == 1024 * 2 * (2 * 128 + 2 * 2 * 128 + 3 * 256)
 
