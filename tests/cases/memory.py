@@ -178,7 +178,8 @@ def mem_04(given: Fields) -> Fields:
     steady = states("deepspeed", Sharding.ZERO3, given["gpus"]).steady
     whole_nodes = range(8, 129, 8)
     return {
-        "fits": setting.fits(),
+        # 76.2 of 79.3 GiB: no promise
+        "fits": setting.fits(at_risk_is=False),
         "state16_gib": float(steady) * given["params"] / GIB_BYTES,
         "min_gpus_practical": next(n for n in whole_nodes if replace(setting, gpus=n).fits(at_risk_is=False)),
     }

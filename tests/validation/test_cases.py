@@ -150,6 +150,62 @@ def test_a_maximum_length_bounds_from_one_side(tmp_path: Path) -> None:
     assert case.measured[0].bound == "at_most_predicted"
 
 
+def test_padded_batches_leave_blocks_of_other_lengths(tmp_path: Path) -> None:
+    padded = _one(tmp_path, FINETUNE, length_known="max_only").cases[0]
+    packed = _one(tmp_path, FINETUNE, length_known="max_only", packing="yes").cases[0]
+    assert dict(padded.habits)["other_lengths_kept"] > 0
+    assert "other_lengths_kept" not in dict(packed.habits)
+
+
+def test_frameworks_differ_from_the_recipe_that_stands_for_them(tmp_path: Path) -> None:
+    bloom = {"framework": "Megatron-DeepSpeed", "sharding": "zero1"}
+    half = _one(tmp_path, THROUGHPUT, **bloom).cases[0]
+    assert (dict(half.habits)["gradient_bytes"], dict(half.habits)["step_gradient_bytes"]) == (2.0, 4.0)
+    brain = _one(tmp_path, THROUGHPUT, precision="bf16", **bloom).cases[0]
+    assert dict(brain.habits)["bucket_gradient_fraction"] == 0.5
+    assert not _one(tmp_path, THROUGHPUT).cases[0].habits
+    torchtitan = {"framework": "torchtitan", "sharding": "zero3", "compiled": "yes"}
+    old, new = (
+        _one(tmp_path, THROUGHPUT, software_release=release, **torchtitan).cases[0]
+        for release in ("2024-12", "2025-06")
+    )
+    assert not old.habits
+    assert dict(new.habits)["plain_loss_bytes"] == 4.0
+    foundry = _one(tmp_path, THROUGHPUT, framework="LLM Foundry (Composer FSDP)", sharding="zero3", fused_loss="yes")
+    assert dict(foundry.cases[0].habits)["plain_loss_bytes"] == 2.0
+
+
+def test_plug_ins_change_what_a_quantised_base_keeps(tmp_path: Path) -> None:
+    quantised = {"method": "qlora", "quant": "bnb-nf4", "framework": "hf"}
+    assert not _one(tmp_path, FINETUNE, **quantised).cases[0].habits
+    plugin = _one(tmp_path, FINETUNE, plugin="accelerated-peft bnb+fused ops", **quantised).cases[0]
+    assert dict(plugin.habits) == {"in_place_loss_bytes": 8.0, "wide_quantised_residual": False}
+    unsloth = _one(tmp_path, FINETUNE, **quantised | {"framework": "unsloth"}, fused_loss="unsloth").cases[0]
+    assert dict(unsloth.habits)["adapter_dropout"] is False
+    assert unsloth.job.loss == "fused"
+
+
+def test_accumulation_in_mixed_units_keeps_gradients_whole(tmp_path: Path) -> None:
+    shards = {"n_gpus": "2.0", "sharding": "zero3", "sharding_detail": "fsdp", "recompute": "full", "grad_accum": ""}
+    case = _one(tmp_path, FINETUNE, note="global minibatch 128", **shards).cases[0]
+    assert case.strategies[0].grad_accum == 64
+    assert dict(case.habits)["mixed_units"] is True
+    assert "mixed_units" not in dict(_one(tmp_path, FINETUNE, **shards).cases[0].habits)
+
+
+@pytest.mark.parametrize(
+    ("text", "optimizer"), [("adamw_torch", "adamw"), ("adamw_bnb_8bit", "adamw-8bit"), ("Adafactor", "adafactor")]
+)
+def test_optimizers_as_frameworks_write_them(tmp_path: Path, text: str, optimizer: str) -> None:
+    assert _one(tmp_path, FINETUNE, optimizer=text).cases[0].job.optimizer == optimizer
+
+
+def test_models_without_fused_attention(tmp_path: Path) -> None:
+    case = _one(tmp_path, FINETUNE, model="Baichuan2-7B", flash_attn="yes").cases[0]
+    assert not case.job.flash_attention
+    assert "Baichuan2-7B" in str(case.assumptions)
+
+
 def test_a_full_card_bounds_from_the_other(tmp_path: Path) -> None:
     case = _one(tmp_path, FINETUNE, peak_mem_gib="80.0", mem_kind="reserved").cases[0]
     assert case.measured[0].bound == "at_least_predicted"
@@ -191,6 +247,8 @@ def test_shardings_name_their_recipes(tmp_path: Path) -> None:
     for sharding, detail, expected in (
         ("none", "none", ("ddp", Sharding.NONE)),
         ("zero3", "fsdp full_shard", ("fsdp", Sharding.ZERO3)),
+        ("ddp", "", ("ddp", Sharding.NONE)),
+        ("zero1", "zero1", ("deepspeed", Sharding.ZERO1)),
         ("zero2", "zero2", ("deepspeed", Sharding.ZERO2)),
         ("megatron tp2 pp1 ep1", "", ("megatron", Sharding.ZERO1)),
     ):

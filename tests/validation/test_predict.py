@@ -89,6 +89,22 @@ def test_gpu_hours_are_tokens_over_throughput(tmp_path: Path) -> None:
     assert flops / (0.80 * 312e12) / 3600 < hours < flops / (0.15 * 312e12) / 3600
 
 
+def test_a_device_shows_cache_context_and_no_more_than_it_has(tmp_path: Path) -> None:
+    rows = [
+        {**FINETUNE, "case_id": f"x-{counter}-{full}", "mem_kind": counter, "micro_batch": size, "peak_mem_gib": full}
+        for counter in ("allocated", "reserved", "device")
+        for size, full in (("4.0", "10.0"), ("11.0", "80.0"))
+    ]
+    found = {
+        one.case_id: one.predicted / 2**30
+        for one in _predict(write_rows(tmp_path / "counters.csv", rows)).predictions
+        if one.metric != "fits"
+    }
+    assert found["x-allocated-10.0"] < found["x-reserved-10.0"] < found["x-device-10.0"]
+    # a full card is compared with the need, of which the context is part, not with the allocator's cache
+    assert found["x-reserved-80.0"] == found["x-device-80.0"] > found["x-allocated-80.0"] - 1
+
+
 def test_a_size_alone_sets_the_capacity(tmp_path: Path) -> None:
     rows = [
         {

@@ -93,6 +93,9 @@ class KeptTensor:
     ``statistic`` in fp32."""
     cheap: bool = False
     """Whether the selective policies that recompute element-wise work drop it (norm outputs, activation outputs)."""
+    eager: Literal["norm", "activation"] | None = None
+    """What an eager implementation keeps a copy of beside it: the fp32 input of an RMS norm (a layer norm is one fused
+    operator), the activation's output before the gate multiplies it (without a gate that is the product's input)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +226,14 @@ def _mlp_tensors(
     )
     kept = (
         KeptTensor(name=f"{prefix}_up_output", elements=active * width, spread=spread, kind="activation"),
-        KeptTensor(name=f"{prefix}_down_input", elements=active * ffn, spread=spread, kind="linear_input", cheap=True),
+        KeptTensor(
+            name=f"{prefix}_down_input",
+            elements=active * ffn,
+            spread=spread,
+            kind="linear_input",
+            cheap=True,
+            eager="activation" if gated else None,
+        ),
     )
     return passes, kept
 
@@ -245,8 +255,16 @@ def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass]
         ElementwisePass(name="residual", elements=3.0 * hidden * 2, backward_ratio=2 / 3, spread="sequence"),
     ]
     norm_outputs = 1 if block.parallel else 2
+    # a layer norm has a weight and a bias of the hidden width, an RMS norm a weight alone
+    eager_norm = block.norm_parameters < 2 * hidden * block.norms
     kept = [
-        KeptTensor(name="norm_inputs", elements=hidden * block.norms, spread="sequence", kind="activation"),
+        KeptTensor(
+            name="norm_inputs",
+            elements=hidden * block.norms,
+            spread="sequence",
+            kind="activation",
+            eager="norm" if eager_norm else None,
+        ),
         KeptTensor(
             name="norm_outputs", elements=hidden * norm_outputs, spread="sequence", kind="linear_input", cheap=True
         ),

@@ -23,6 +23,7 @@ from suanpei.physics.memory.totals import (
     gather_terms,
     resolve_overheads,
     tabulate_memory,
+    total_peak,
 )
 from suanpei.physics.narrowing import list_remedies
 from suanpei.physics.rates import resolve_rates
@@ -71,7 +72,7 @@ class Estimates:
     @property
     def reserved_bytes(self) -> FloatArray:
         """What the allocator holds, shape (n,). [B]"""
-        return self.memory.reserved_bytes
+        return self.memory.bound_reserved(self.cluster.accelerator.memory_bytes)
 
     @property
     def device_bytes(self) -> FloatArray:
@@ -201,8 +202,9 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
     step_tables = tabulate_step(work, rates, recipe, grid, strategies)
     times = combine_step(step_tables, rates, strategies, block)
     terms, host_per_gpu = gather_terms(tabulate_memory(work, recipe, overheads, grid), work, recipe, strategies, block)
-    host = float(host_per_gpu[0]) * min(int(strategies.gpus[0]), cluster.gpus_per_node)
     peak = combine_peak(terms, overheads)
+    memory = total_peak(peak, host_per_gpu)
+    host = float(memory.host_bytes(strategies.gpus, cluster.gpus_per_node)[0])
     strategy = strategies.row(0)
     seconds, device = float(times.seconds[0]), float(peak.device_bytes[0])
     setting = describe_setting(
@@ -234,7 +236,7 @@ def explain(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calibration
             device_bytes=device,
             low_bytes=low_bytes,
             high_bytes=high_bytes,
-            reserved_bytes=float(peak.reserved_bytes[0]),
+            reserved_bytes=float(memory.bound_reserved(capacity)[0]),
             allocated_bytes=float(peak.allocated_bytes[0]),
             capacity_bytes=capacity,
             verdict=verdict,

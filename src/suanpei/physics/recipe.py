@@ -7,6 +7,7 @@ file passes its tables here.
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError
@@ -94,13 +95,32 @@ class Recipe:
     """Whether nobody should start a run with it: it is there to understand old ones, and no plan proposes it."""
     plain_loss_bytes: float = 12.0
     """Bytes per logit at the peak of the recipe's ordinary loss. [B]"""
+    in_place_loss_bytes: float = 6.0
+    """Bytes per logit of a loss that writes its gradient over the fp32 logits: those and the 16-bit copy. [B]"""
     scores_kept_bytes: float = 5.0
     """Bytes kept per attention score without a flash kernel. [B]"""
     unfused_activation: float = 0.0
     """Extra copies of the MLP's inner width that an eager activation keeps. [-]"""
+    weighs_experts_inside: bool = False
+    """Whether routing weights multiply the experts' inner activations rather than their outputs, which are then not
+    kept."""
     adapter_held_inputs: float = 0.0
     """Times that each layer's input is held once more until the end of the backward pass when adapters are trained on a
     base divided by zero3. [-]"""
+    step_group_parameters: float = inf
+    """Parameters of a rank that the optimizer steps at a time under zero3, through flat buffers; infinite where its
+    temporaries are made tensor by tensor. [-]"""
+    other_lengths_kept: float = 0.0
+    """Blocks cut for batches of other lengths that the allocator keeps, over what comes and goes at the longest: each
+    batch longer than all before finds no block large enough. 0 where all batches are equally long. [-]"""
+    adapter_dropout: bool = True
+    """Whether adapters drop out of their input, so that each keeps a copy and a mask; without, they share the input of
+    the product that they adapt."""
+    mixed_units: bool = False
+    """Whether one sharding unit holds adapters and frozen base together: every micro-batch then makes gradients of the
+    whole base, which stay whole until the last micro-batch of the step is reduced."""
+    wide_quantised_residual: bool = False
+    """Whether norms are fp32 on a base that bitsandbytes stores in few bits, which makes the residual stream fp32."""
     low_precision_copies: float = 0.0
     """Copies of the products' weights kept in fp8 or fp4 beside the 16-bit ones (row and column form: 2). [-]"""
     host_buffer_factor: float = 1.0

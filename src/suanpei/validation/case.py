@@ -7,7 +7,7 @@ reader fills is said in `Case.assumptions`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
@@ -104,6 +104,8 @@ class Case:
     """Memory of a card that the source gives by size alone; None is the card's own. [B]"""
     overlaps: frozenset[str] | None = None
     """Collectives that ran beside compute: ``dp``, ``tp``; None takes what the recipe overlaps."""
+    habits: tuple[tuple[str, Any], ...] = ()
+    """Fields of the recipe, with their values, in which the framework of the run differs from it."""
     flops_rule: FlopsRule | None = None
     measured: tuple[Measured, ...]
     assumptions: tuple[Message, ...] = ()

@@ -11,6 +11,7 @@ from suanpei.physics.strategy import Recompute, Sharding, Strategy
 from suanpei.units import GIB_BYTES
 from suanpei.validation.case import Bound, Case, ClusterRequest, Measured
 from suanpei.validation.finetune_job import Layout, read_job
+from suanpei.validation.habits import read_tuning_habits
 from suanpei.validation.shapes import Shape, find_same_model, fit_to_parameter_count
 from suanpei.validation.throughput_figures import read_memory
 
@@ -30,6 +31,7 @@ USABLE_SHARE = 0.985
 FULL_CARD_GIB = 80.0
 """A figure at which the sources mean that an 80 GB card was full."""
 
+_SHARDINGS: Mapping[str, Sharding] = {"zero1": Sharding.ZERO1, "zero2": Sharding.ZERO2, "zero3": Sharding.ZERO3}
 _RECOMPUTES: Mapping[str, Recompute] = {
     "full": Recompute.FULL,
     "none": Recompute.NONE,
@@ -54,6 +56,7 @@ def read_finetune_case(row: Row, file: str) -> Case:
     layout = _read_layout(row)
     strategy = _read_strategy(row, layout, assumptions)
     architecture = _read_architecture(row)
+    job = read_job(row, method, layout, architecture, strategy, assumptions)
     gpu = row.text("gpu")
     if not gpu:
         gpu = UNNAMED_GPU
@@ -65,10 +68,11 @@ def read_finetune_case(row: Row, file: str) -> Case:
         source=row.source,
         error_class=row.text("class"),
         repeat_group=row.text("repeat_group"),
-        job=read_job(row, method, layout, architecture, strategy, assumptions),
+        job=job,
         cluster=ClusterRequest(gpu=gpu, gpus_per_node=None, internode=""),
         recipe=layout.recipe,
         strategies=(strategy,),
+        habits=read_tuning_habits(row, job, strategy),
         capacity_bytes=_read_capacity(row),
         measured=_read_measured(row, assumptions),
         assumptions=tuple(assumptions),
@@ -94,11 +98,11 @@ def _read_layout(row: Row) -> Layout:
     if megatron:
         tp, pp, ep = (int(degree) for degree in megatron.groups())
         return Layout(recipe="megatron", sharding=Sharding.ZERO1, tp=tp, pp=pp, ep=ep)
-    if text == "none":
+    if text in ("none", "ddp"):
         return Layout(recipe="ddp", sharding=Sharding.NONE)
-    if text in ("zero2", "zero3"):
-        sharding = Sharding.ZERO2 if text == "zero2" else Sharding.ZERO3
-        return Layout(recipe="fsdp" if "fsdp" in detail else "deepspeed", sharding=sharding)
+    if text in _SHARDINGS:
+        is_fsdp = "fsdp" in detail and text != "zero1"
+        return Layout(recipe="fsdp" if is_fsdp else "deepspeed", sharding=_SHARDINGS[text])
     raise InputError(Message("no recipe has the sharding {sharding}", sharding=text or "blank"))
 
 
@@ -118,7 +122,9 @@ def _read_strategy(row: Row, layout: Layout, assumptions: list[Message]) -> Stra
         )
     micro_batch, dp = row.need_count("micro_batch"), gpus // ranks
     accumulation = row.text("grad_accum")
-    batch = re.fullmatch(r"global batch (\d+)", accumulation)
+    batch = re.fullmatch(r"global batch (\d+)", accumulation) or re.search(
+        r"global (?:mini)?batch (\d+)", row.text("note")
+    )
     if accumulation.isdigit():
         grad_accum = int(accumulation)
     elif batch:

@@ -101,10 +101,26 @@ def read_job(
         optimizer=_read_optimizer(row, adapters=adapters),
         lora=_read_lora(row) if adapters else None,
         base_storage=_read_storage(row.text("quant")) if method == "qlora" else None,
-        flash_attention=row.text("flash_attn") != "no",
-        loss=_LOSSES.get(row.text("fused_loss"), "plain"),
+        flash_attention=_read_flash(row, assumptions),
+        loss=_read_loss(row),
         offload=_read_offload(row, assumptions),
     )
+
+
+def _read_flash(row: Row, assumptions: list[Message]) -> bool:
+    """Read whether attention is fused; code that comes with some models has no fused kernel to switch on."""
+    model = row.text("model")
+    if re.match(r"baichuan2|chatglm3?-", model, re.IGNORECASE):
+        assumptions.append(Message("the code of {model} has no fused attention", model=model))
+        return False
+    return row.text("flash_attn") != "no"
+
+
+def _read_loss(row: Row) -> LossKernel:
+    """Read the loss kernel; unsloth's own trainer computes the loss with the head, other users of its kernel apart."""
+    if row.text("framework") == "unsloth":
+        return "fused"
+    return _LOSSES.get(row.text("fused_loss"), "plain")
 
 
 def _read_precision(row: Row, method: Method, layout: Layout, assumptions: list[Message]) -> Precision:
@@ -131,8 +147,8 @@ def _read_optimizer(row: Row, *, adapters: bool) -> Optimizer:
         return "adamw-8bit"
     if "adam" in text or (not text and adapters):
         return "adamw"
-    if text == "muon":
-        return "muon"
+    if text in ("muon", "adafactor", "sgd"):
+        return cast("Optimizer", text)
     raise InputError(
         Message("the optimizer {optimizer} is not modelled", optimizer=text)
         if text

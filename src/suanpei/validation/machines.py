@@ -23,7 +23,7 @@ def resolve_machine(case: Case, catalogue: Catalogue) -> tuple[Cluster, Recipe]:
     """Resolve the cluster and the recipe of a case.
 
     Args:
-        case: Names both as published.
+        case: Names both as published, and says where its framework differs from the recipe.
         catalogue: Accelerators, fabrics and recipes.
 
     Raises:
@@ -47,7 +47,7 @@ def resolve_machine(case: Case, catalogue: Catalogue) -> tuple[Cluster, Recipe]:
             overlaps_gathers=beside and recipe.overlaps_gathers,
             overlaps_tensor="tp" in case.overlaps and recipe.overlaps_tensor,
         )
-    return cluster, recipe
+    return cluster, replace(recipe, **dict(case.habits))
 
 
 def read_fabric(text: str, gpus_per_node: int) -> str | None:

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.evaluate import Estimates
+    from suanpei.physics.memory.totals import MemoryTotals
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.setting import Setting
-    from suanpei.validation.case import Case, Measured
+    from suanpei.validation.case import Case, Measured, Metric
 
+    FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.intp]
 
 
@@ -96,7 +98,7 @@ def prepare_batches(cases: Sequence[Case], catalogue: Catalogue) -> tuple[tuple[
     skipped: list[SkippedCase] = []
     machines: dict[object, tuple[Cluster, Recipe]] = {}
     for case in cases:
-        machine_key = (case.cluster, case.recipe, case.overlaps)
+        machine_key = (case.cluster, case.recipe, case.overlaps, case.habits)
         try:
             if machine_key not in machines:
                 machines[machine_key] = resolve_machine(case, catalogue)
@@ -231,7 +233,10 @@ def _predict_one(
         return Fit(int(judge_fit(load, 1.0, estimates.memory_spread))).as_call
     evidence = estimates.calibration.evidence
     if measured.metric in MEMORY_METRICS:
-        predicted = float(getattr(estimates, measured.metric)[row])
+        counters = read_counters(estimates.memory, batch.cluster.accelerator.memory_bytes)
+        # a full card says that the need was within it, whatever its allocator took
+        counter = estimates.device_bytes if measured.bound == "at_least_predicted" else counters[measured.metric]
+        predicted = float(counter[row])
         spread = spread_memory(evidence, _name_counter(measured, case, batch.recipe), batch.recipe.name)
         return predicted, *spread.interval(predicted, INTERVAL_LEVEL)
     step_s = float(estimates.step_s[row])
@@ -240,6 +245,20 @@ def _predict_one(
     if measured.metric in ("step_s", "gpu_hours"):
         return units * step_s, units * low_s, units * high_s
     return units / step_s, units / high_s, units / low_s
+
+
+def read_counters(memory: MemoryTotals, capacity_bytes: float) -> Mapping[Metric, FloatArray]:
+    """Give what each counter of a run would read; the driver shows the allocator's cache too, unlike the need.
+
+    Args:
+        memory: Of some strategies, shape (n,). [B]
+        capacity_bytes: Usable memory of the card, which bounds the cache. [B]
+
+    Returns:
+        Bytes by metric, in the order of `MEMORY_METRICS`, arrays of shape (n,). [B]
+    """
+    readings = (memory.allocated_bytes, memory.bound_reserved(capacity_bytes), memory.bound_shown(capacity_bytes))
+    return dict(zip(MEMORY_METRICS, readings, strict=True))
 
 
 def _name_counter(measured: Measured, case: Case, recipe: Recipe) -> str:

@@ -18,7 +18,7 @@ from suanpei.physics.memory.totals import evaluate_memory
 from suanpei.physics.workload import build_workload
 from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
 from suanpei.validation.free_coefficients import MEMORY_KEY, Level, Parameter, with_values
-from suanpei.validation.predict import Batch, choose_rows, convert_step, prepare_batches
+from suanpei.validation.predict import Batch, choose_rows, convert_step, prepare_batches, read_counters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,8 @@ class Problem:
         if np.any(weighed):
             batch = self.batches[index]
             totals = evaluate_memory(build_workload(batch.job), batch.recipe, calibration, batch.strategies)
-            table = np.stack([np.ones(len(batch.strategies)), *(getattr(totals, column) for column in COLUMNS[1:])])
+            counters = read_counters(totals, batch.cluster.accelerator.memory_bytes)
+            table = np.stack([np.ones(len(batch.strategies)), *(counters[column] for column in COLUMNS[1:])])
             predicted[places[weighed]] = np.log(table[self.columns[places[weighed]], self.rows[index][weighed]])
 
     def jacobian(

@@ -11,6 +11,7 @@ from suanpei.job.job import PRECISIONS, Job, Lora, Method
 from suanpei.messages import Message
 from suanpei.physics.strategy import Sharding
 from suanpei.validation.case import Case, ClusterRequest
+from suanpei.validation.habits import read_habits
 from suanpei.validation.shapes import Shape, build_architecture, find_same_model, read_experts, read_gated
 from suanpei.validation.throughput_figures import read_flops_rule, read_measured
 from suanpei.validation.throughput_layout import read_strategies
@@ -95,6 +96,7 @@ def read_throughput_case(row: Row, file: str) -> Case:
         recipe=recipe,
         strategies=strategies,
         overlaps=read_overlaps(row.text("framework"), row.text("overlap")),
+        habits=read_habits(row, job),
         flops_rule=read_flops_rule(row),
         measured=read_measured(row, assumptions),
         assumptions=tuple(assumptions),

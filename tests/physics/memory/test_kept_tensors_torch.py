@@ -113,6 +113,8 @@ def test_gpt_layer_with_fused_norms() -> None:
     # what remains are the norms' means and deviations, 16 bytes a token of 2,064
     ours = kept_by_us(gpt(hidden=HIDDEN, heads=HEADS), "megatron")
     assert kept_by_torch(GptLayer()) == pytest.approx(ours, rel=0.01)
+    # an eager framework keeps no more of a layer norm and of an activation without a gate
+    assert kept_by_us(gpt(hidden=HIDDEN, heads=HEADS), "ddp") == ours
 
 
 def test_llama_layer_with_eager_norms_and_activation() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NONE = Overheads(context_bytes=0.0, communicator_bytes=0.0, fragmentation_fraction=0.0, cache_fraction=0.0)
+NONE_REUSED = replace(NONE, cache_fraction=1.0)
 SOME = Overheads(context_bytes=1000.0, communicator_bytes=10.0, fragmentation_fraction=0.1, cache_fraction=0.2)
 
 
@@ -99,8 +100,38 @@ def test_three_totals() -> None:
     fragments = 0.1 * (8 + 1 + 5 + 3)
     assert float(peak.allocated_bytes[0]) == 137
     assert float(peak.device_bytes[0]) == pytest.approx(137 + fragments + 11 + 1000)
-    # cache: a fifth of what comes and goes
-    assert float(peak.reserved_bytes[0]) == pytest.approx(137 + fragments + 0.2 * 17)
+    # one phase needs everything: nothing was freed that another could not use
+    assert float(peak.reserved_bytes[0]) == pytest.approx(137 + fragments)
+    assert float(peak.shown_bytes[0]) == float(peak.device_bytes[0])
+
+
+def test_the_cache_is_a_share_of_what_the_phases_need_apart() -> None:
+    # first stage: 20 + 60 + 40 + 30 in the step, beside them backward's 8 kept + 1 gathered + 5 working + 3 buckets
+    terms = replace(TERMS, step_extra=by_stage(30, 15, 29))
+    need = 20 + 60 + 40 + 30
+    peak = combine_peak(terms, SOME)
+    assert float(peak.reserved_bytes[0]) == pytest.approx(need + 0.2 * 17)
+    assert float(peak.shown_bytes[0]) == pytest.approx(need + 0.2 * 17 + 11 + 1000)
+    # the last stage: its logits are gone when the step needs its temporaries
+    logits = replace(terms, loss=array(40))
+    assert float(combine_peak(logits, NONE_REUSED).reserved_bytes[0]) == 20 + 60 + 40 + 29 + 2 + 1 + 5 + 3 + 40
+
+
+def test_flat_buffers_of_the_step_are_cut_for_activations() -> None:
+    terms = replace(TERMS, step_extra=by_stage(30, 15, 29), flat_step=True)
+    assert float(combine_peak(terms, NONE_REUSED).reserved_bytes[0]) == 20 + 60 + 40 + 30
+    # shorter ones leave the rest of 2 kept + 1 gathered + 5 working + 3 buckets + 7 logits of the last stage
+    short = replace(terms, step_extra=by_stage(10, 5, 10))
+    assert float(combine_peak(short, NONE_REUSED).reserved_bytes[0]) == 20 + 60 + 40 + 18
+
+
+def test_other_lengths_leave_blocks_of_their_own() -> None:
+    terms = replace(
+        TERMS, single_stage=np.array([True]), kept=by_stage(8, 8, 8), loss=array(50), other_lengths_kept=3.0
+    )
+    # forward: 8 kept + 1 gathered + 50 logits, three times more than the equally long batches' 137 + 50
+    assert float(combine_peak(terms, NONE_REUSED).reserved_bytes[0]) == 137 + 50 + 3 * 59
+    assert float(combine_peak(terms, NONE_REUSED).device_bytes[0]) == 20 + 60 + 40 + 59 + 11
 
 
 @st.composite
@@ -148,6 +179,7 @@ def test_parts_sum_to_the_device_and_their_keys_are_registered(terms: MemoryTerm
 def test_totals_are_ordered(terms: MemoryTerms) -> None:
     peak = combine_peak(terms, SOME)
     assert np.all(peak.allocated_bytes <= peak.reserved_bytes * (1 + 1e-12))
+    assert np.all(peak.device_bytes <= peak.shown_bytes * (1 + 1e-12))
     assert np.all(peak.allocated_bytes < peak.device_bytes)
 
 
@@ -173,7 +205,7 @@ def test_one_value_stands_for_all(terms: MemoryTerms) -> None:
         gathered=widen(narrow.gathered),
         initialisation=widen(narrow.initialisation),
     )
-    for name in ("allocated_bytes", "reserved_bytes", "device_bytes", "phase", "stage"):
+    for name in ("allocated_bytes", "reserved_bytes", "device_bytes", "shown_bytes", "phase", "stage"):
         np.testing.assert_array_equal(
             getattr(combine_peak(narrow, SOME), name), getattr(combine_peak(wide, SOME), name)
         )

@@ -112,6 +112,34 @@ def test_offload_moves_16_or_18_bytes_times_one_and_a_half_to_the_host() -> None
     assert 107e9 < everything.host_bytes[0, 0] * 8 < 185e9
 
 
+def test_offload_leaves_gradients_that_have_a_buffer_on_the_card() -> None:
+    architecture = llama()
+    states = states_of(architecture, "megatron", dp=2, sharding=1, offload=frozenset({"optimizer"}))
+    assert states.between_steps_bytes[0, 0] == pytest.approx(6 * architecture.total_parameters)
+
+
+def test_zero3_steps_group_by_group() -> None:
+    # 6.74e9 parameters on 2 cards: 3.37e9 each, stepped 1e9 at a time with 8 bytes beside the 16
+    states = states_of(llama(), "deepspeed", dp=2, sharding=3)
+    assert states.step_extra_bytes[0, 0] == pytest.approx(8e9)
+    assert states_of(llama(), "deepspeed", dp=2, sharding=2).step_extra_bytes[0, 0] == pytest.approx(
+        8 * llama().total_parameters / 2
+    )
+
+
+def test_units_that_mix_adapters_and_base_make_gradients_of_the_whole_base() -> None:
+    # litgpt, Llama-2-7B with LoRA on 2 cards and accumulation: 20.66 GiB, of which half the weights are 6.28 and a
+    # 16-bit gradient of all of them 12.55
+    architecture = llama()
+    operators = operators_of(architecture)
+    stage = split_layers(operators, np.array([1]), np.array([1]))
+    job = job_of(architecture, method="lora", lora=Lora(rank=8, targets=("q", "v")), precision="bf16-pure")
+    recipe = replace(RECIPES["fsdp"], mixed_units=True)
+    states = estimate_states(job, operators, recipe, stage, **knobs(*STATE_KNOBS, dp=2, sharding=3))
+    assert states.weights_bytes[0, 0] / GIB == pytest.approx(6.28, abs=0.01)
+    assert states.gradients_bytes[0, 0] / GIB == pytest.approx(12.55, abs=0.01)
+
+
 def test_a_recipe_that_loads_everything_first_has_its_own_initialisation_peak() -> None:
     architecture = llama()
     operators = operators_of(architecture)

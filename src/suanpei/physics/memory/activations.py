@@ -36,7 +36,9 @@ ADAPTER_INPUT_BYTES = 3.0
 (peft, ``lora.Linear.forward``)."""
 
 DEQUANTISED_STORAGE = ("nf4", "nf4-dq", "int8")
-"""Base storages whose kernels expand a whole weight to 16 bits before the product (bitsandbytes); GPTQ's do not."""
+"""Base storages whose kernels expand a whole weight to 16 bits before the product and keep the product's input for the
+backward pass although the weight is frozen (bitsandbytes, ``MatMul4Bit`` and ``MatMul8bitLt``; newer releases drop the
+input of 4-bit products); GPTQ's do neither."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +92,7 @@ def estimate_layer_kept_bytes(
     rows = []
     for kind in operators.kinds:
         whole, selected = (_sum_kept(job, kind, recipe, selective=chosen) for chosen in (False, True))
-        input_bytes = _activation_bytes(job) * operators.hidden
+        input_bytes = residual_bytes(job, recipe) * operators.hidden
         full = _Coefficients(tensor=0.0, sequence=input_bytes, expert=0.0, scores=0.0)
         kept = np.where(
             level == Recompute.FULL,
@@ -244,6 +246,12 @@ def estimate_stage_kept_bytes(
     return resident, [total - stays for total, stays in zip(totals, resident, strict=True)]
 
 
+def residual_bytes(job: Job, recipe: Recipe) -> float:
+    """Give the bytes per element of the residual stream, which layers and norms read. [B]"""
+    wide = recipe.wide_quantised_residual and job.base_storage in DEQUANTISED_STORAGE
+    return 4.0 if wide else _activation_bytes(job)
+
+
 def _activation_bytes(job: Job) -> float:
     return 4.0 if job.precision == "fp32" else 2.0
 
@@ -277,20 +285,20 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
         "activation": activation,
         "statistic": STATISTIC_BYTES,
     }
-    totals = _sum_adapter_inputs(job, kind)
+    totals = _sum_adapter_inputs(job, kind, recipe)
     policy = recipe.selective if selective else ()
     drops_attention, drops_cheap = "attention" in policy, "cheap" in policy
     for tensor in kind.kept:
         if (tensor.cheap and drops_cheap) or (tensor.name == "softmax_statistic" and drops_attention):
             continue
-        if not _is_dropped(job, tensor):
-            totals[tensor.spread] += (
-                tensor.elements * sizes[tensor.kind] * (0.5 if _alternates(tensor, policy) else 1.0)
-            )
-        if tensor.name == "norm_inputs" and not drops_cheap:
-            totals[tensor.spread] += recipe.unfused_kept * tensor.elements * activation
-        if tensor.name.endswith("_down_input") and not drops_cheap:
-            totals[tensor.spread] += recipe.unfused_activation * tensor.elements * activation
+        if tensor.name == "expert_output" and recipe.weighs_experts_inside:
+            continue
+        if not _is_dropped(job, tensor, recipe):
+            size = residual_bytes(job, recipe) if tensor.name == "norm_inputs" else sizes[tensor.kind]
+            totals[tensor.spread] += tensor.elements * size * (0.5 if _alternates(tensor, policy) else 1.0)
+        if tensor.eager is not None and not drops_cheap:
+            copies = recipe.unfused_kept if tensor.eager == "norm" else recipe.unfused_activation
+            totals[tensor.spread] += copies * tensor.elements * activation
     scores = 0.0 if job.flash_attention or drops_attention else recipe.scores_kept_bytes
     return _Coefficients(**totals, scores=scores)
 
@@ -311,18 +319,21 @@ def _alternates(tensor: KeptTensor, policy: tuple[str, ...]) -> bool:
     return "half_products" in policy and (tensor.name == "query_key_value" or tensor.name.endswith("_up_output"))
 
 
-def _is_dropped(job: Job, tensor: KeptTensor) -> bool:
+def _is_dropped(job: Job, tensor: KeptTensor, recipe: Recipe) -> bool:
     """Whether a frozen base has no use for a kept tensor: the inputs of its products (a frozen weight has no gradient).
 
-    The attention's output stays, because flash kernels keep it for themselves.
+    The attention's output stays, because flash kernels keep it for themselves, and so do the inputs that quantised
+    products keep or that adapters without dropout share.
     """
-    return not job.trains_all and tensor.kind == "linear_input" and tensor.name != "attention_output"
+    if job.trains_all or job.base_storage in DEQUANTISED_STORAGE or not recipe.adapter_dropout:
+        return False
+    return tensor.kind == "linear_input" and tensor.name != "attention_output"
 
 
-def _sum_adapter_inputs(job: Job, kind: BlockOperators) -> dict[str, float]:
-    """Bytes per token that adapters keep of their inputs, by spread."""
+def _sum_adapter_inputs(job: Job, kind: BlockOperators, recipe: Recipe) -> dict[str, float]:
+    """Bytes per token that adapters keep of their inputs for themselves, by spread."""
     totals = {"tensor": 0.0, "sequence": 0.0, "expert": 0.0}
-    if job.trains_all or job.lora is None:
+    if job.trains_all or job.lora is None or not recipe.adapter_dropout:
         return totals
     for product in kind.products:
         spread = "expert" if product.name.startswith("expert_") else "tensor" if product.cut == "row" else "sequence"

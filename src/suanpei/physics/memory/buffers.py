@@ -44,7 +44,7 @@ class Overheads:
     fragmentation_fraction: float
     """Lost to fragments, of the memory that activations and buffers take. [-]"""
     cache_fraction: float
-    """Kept by the allocator only because it is free, of the same. [-]"""
+    """Share of freed blocks that no later phase uses again, which the allocator keeps while there is room. [-]"""
 
 
 def estimate_buffers(

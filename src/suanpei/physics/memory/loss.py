@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suanpei.physics.memory.activations import residual_bytes
 from suanpei.physics.memory.formats import PURE_PRECISIONS
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 FP32_BYTES = 4.0
-
-IN_PLACE_LOSS_BYTES = 6.0
-"""Bytes per logit of a loss that writes its gradient over the fp32 logits: those and the 16-bit copy."""
 
 FUSED_CHUNK_TOKENS = 1024.0
 """Tokens whose logits a fused loss holds at a time (the chunk that torchtune and Liger use at common sizes)."""
@@ -55,9 +53,9 @@ def estimate_loss_bytes(
 ) -> FloatArray:
     """Estimate what head and loss hold on the last stage at their peak.
 
-    Per logit: the recipe's `plain_loss_bytes` with a plain loss, 6 with one that works in place, and with a fused loss
-    10 for a chunk of tokens only; a fused loss makes a trained output layer's gradient already in the forward pass. The
-    head's input and the final norm's are kept too, in the compute format.
+    Per logit: the recipe's `plain_loss_bytes` with a plain loss, at most its `in_place_loss_bytes` with one that works
+    in place, and with a fused loss 10 for a chunk of tokens only; a fused loss makes a trained output layer's gradient
+    already in the forward pass. The head's input and the final norm's are kept too, in the residual stream's format.
 
     Args:
         job: Sequence length, precision, loss kernel. [-]
@@ -78,10 +76,9 @@ def estimate_loss_bytes(
     """
     tensor_parallel = np.asarray(tp, dtype=np.float64)
     tokens = np.asarray(micro_batch) * (job.seq_len / np.asarray(cp))
-    width_bytes = FP32_BYTES if job.precision == "fp32" else 2.0
     inputs = (
         tokens
-        * ((2.0 + recipe.unfused_kept) * operators.hidden * width_bytes)
+        * ((2.0 + recipe.unfused_kept) * operators.hidden * residual_bytes(job, recipe))
         / np.where(np.asarray(sp) > 0, tensor_parallel, 1.0)
     )
     if not operators.has_head:
@@ -92,7 +89,9 @@ def estimate_loss_bytes(
         if job.trains_all:
             head = head + operators.vocab * operators.hidden * _head_gradient_bytes(job, recipe)
     else:
-        each = recipe.plain_loss_bytes if job.loss == "plain" else min(IN_PLACE_LOSS_BYTES, recipe.plain_loss_bytes)
+        each = (
+            recipe.plain_loss_bytes if job.loss == "plain" else min(recipe.in_place_loss_bytes, recipe.plain_loss_bytes)
+        )
         head = logits_bytes(tokens, operators.vocab, each)
     return np.asarray(inputs + head / shard)
 

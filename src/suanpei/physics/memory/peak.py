@@ -59,6 +59,10 @@ class MemoryTerms:
     """Whether there is one stage only, so that the first has the loss too, shape (n,)."""
     held: ByStage | None = None
     """Layer inputs held once more in the backward pass, by stage; None for none. [B]"""
+    flat_step: bool = False
+    """Whether what the step adds are flat buffers, whose freed blocks forward and backward cut their tensors from."""
+    other_lengths_kept: float = 0.0
+    """Blocks for batches of other lengths in the allocator's cache, over what comes and goes. [-]"""
     gradients_wait: NDArray[np.bool_]
     """Whether gradients are held from the first forward pass on: a buffer for the whole run, or earlier micro-batches,
     shape (n,)."""
@@ -71,9 +75,11 @@ class Peak:
     allocated_bytes: FloatArray
     """What tensors need at most. [B]"""
     reserved_bytes: FloatArray
-    """What the allocator holds, cache included. [B]"""
+    """What the allocator holds on a card with room for its cache. [B]"""
     device_bytes: FloatArray
     """What the driver must give, without cache taken only because it is free. [B]"""
+    shown_bytes: FloatArray
+    """What the driver shows on a card with room for the cache: reserved, communication buffers and context. [B]"""
     by_phase: Sequence[FloatArray]
     """Tensors and fragments of the fullest stage by phase, four arrays (n,). [B]"""
     terms: MemoryTerms
@@ -108,6 +114,14 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
     The device gives the largest of these with fragments of what comes and goes in forward and backward, the
     communication buffers and the context. With one stage the last stage class is the whole model, loss included.
 
+    The allocator keeps more: blocks that one phase freed are cut for other sizes than the next phase asks for. Were
+    none used again, it would hold everything that any phase needs::
+
+        all phases  W + O + G + step extra + K + g + inputs held + working + buckets + loss
+
+    (flat buffers of the step are large enough to be cut for the others: the larger of the two counts).
+    `cache_fraction` of what this exceeds the need by is its cache.
+
     Args:
         terms: What it is made of. [B]
         overheads: Context, communicators, fragments, cache. [-]
@@ -117,19 +131,24 @@ def combine_peak(terms: MemoryTerms, overheads: Overheads) -> Peak:
     """
     fraction = overheads.fragmentation_fraction
     last = _allocate(terms, _LAST)
-    by_phase, allocated, passing = _need(last, fraction), _largest(last.allocated), _largest(last.passing)
+    by_phase, allocated = _need(last, fraction), _largest(last.allocated)
+    held = _hold_everything(terms, _LAST, last)
     for position in range(_LAST):
         stage = _allocate(terms, position)
         by_phase = [_enlarge(*pair) for pair in zip(by_phase, _need(stage, fraction), strict=True)]
         for part in stage.allocated:
             allocated = _enlarge(allocated, part)
-        for part in stage.passing:
-            passing = _enlarge(passing, part)
+        held = _enlarge(held, _hold_everything(terms, position, stage))
     peak = _largest(by_phase)
+    reserved = peak + overheads.cache_fraction * np.maximum(held - peak, 0.0)
+    if terms.other_lengths_kept:
+        reserved = reserved + terms.other_lengths_kept * _largest(last.passing)
+    outside = terms.communication + overheads.context_bytes
     return Peak(
         allocated_bytes=allocated,
-        reserved_bytes=peak + overheads.cache_fraction * passing,
-        device_bytes=peak + (terms.communication + overheads.context_bytes),
+        reserved_bytes=reserved,
+        device_bytes=peak + outside,
+        shown_bytes=reserved + outside,
         by_phase=by_phase,
         terms=terms,
         fragmentation_fraction=fraction,
@@ -182,6 +201,8 @@ def _take_row(terms: MemoryTerms, row: int) -> MemoryTerms:
         working=one(terms.working),
         loss=one(terms.loss),
         communication=one(terms.communication),
+        flat_step=terms.flat_step,
+        other_lengths_kept=terms.other_lengths_kept,
         single_stage=one(terms.single_stage).astype(np.bool_),
         gradients_wait=one(terms.gradients_wait).astype(np.bool_),
     )
@@ -212,6 +233,14 @@ def _allocate(terms: MemoryTerms, stage: int) -> _Stage:
         allocated=(terms.initialisation[stage], waiting, growing, standing),
         passing=(forward, backward),
     )
+
+
+def _hold_everything(terms: MemoryTerms, stage: int, allocated: _Stage) -> FloatArray:
+    """What the allocator would hold if no phase used another's blocks, flat buffers of the step apart."""
+    passing = allocated.passing[1] + terms.loss if stage == _LAST else allocated.passing[1]
+    if terms.flat_step:
+        passing = np.maximum(passing - terms.step_extra[stage], 0.0)
+    return allocated.allocated[STEP] + passing
 
 
 def _need(stage: _Stage, fragmentation_fraction: float) -> list[FloatArray]:

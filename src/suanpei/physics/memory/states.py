@@ -24,6 +24,7 @@ from suanpei.physics.memory.parameters import (
     spread_holding,
     sum_spread,
 )
+from suanpei.physics.strategy import Sharding
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -114,8 +115,13 @@ def estimate_states(
         return np.asarray(dense * getattr(per_dense, part) + expert * getattr(per_expert, part))
 
     weights, gradients, optimizer, step_extra = map(combine, ("weights", "gradients", "optimizer", "step_extra"))
+    if np.isfinite(recipe.step_group_parameters):
+        group = per_dense.step_extra * ranks * recipe.step_group_parameters
+        step_extra = np.where(np.asarray(sharding) >= Sharding.ZERO3, np.minimum(step_extra, group), step_extra)
     fixed_dense, fixed_expert = spread_holding(hold_frozen_bytes(job, operators), stage_layers, **knobs)
     weights = weights + fixed_dense / weights_divisors[0] + fixed_expert / weights_divisors[1]
+    if recipe.mixed_units and job.base_storage is None:
+        gradients = gradients + fixed_dense + fixed_expert
     if job.precision in LOW_PRECISION_BYTES and recipe.low_precision_copies and job.trains_all:
         copies = hold_low_precision_copies(operators, recipe.low_precision_copies * LOW_PRECISION_BYTES[job.precision])
         weights = weights + sum_spread(copies, stage_layers, **knobs)
@@ -189,8 +195,9 @@ def _largest_layer_gradient(
 def _offload(job: Job, recipe: Recipe, states: States) -> States:
     """Move states to the host.
 
-    Offloaded optimizer states take the gradients with them as they are reduced (in fp32 on the host); offloaded
-    parameters leave only gathered layers on the card, which ``buffers`` counts.
+    Offloaded optimizer states take the gradients with them as they are reduced (in fp32 on the host), unless these have
+    a buffer for the whole run on the card; offloaded parameters leave only gathered layers on the card, which
+    ``buffers`` counts.
     """
     zero = np.zeros_like(states.weights_bytes)
     host = zero
@@ -203,7 +210,8 @@ def _offload(job: Job, recipe: Recipe, states: States) -> States:
     if "optimizer" in job.offload:
         fp32_gradients = gradients if job.precision in PURE_PRECISIONS else gradients * (4.0 / recipe.gradient_bytes)
         host = host + optimizer + fp32_gradients
-        gradients, optimizer, step_extra = zero, zero, zero
+        gradients = gradients if recipe.persistent_gradients else zero
+        optimizer, step_extra = zero, zero
     if "parameters" in job.offload:
         host = host + weights
         weights = zero

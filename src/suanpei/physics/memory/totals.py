@@ -5,7 +5,7 @@ Memory depends on the job, the recipe and the strategy, on no accelerator: one e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.calibration import Calibration
     from suanpei.physics.grid import Table
+    from suanpei.physics.memory.peak import Peak
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.strategy import Strategies
     from suanpei.physics.workload import Workload
@@ -63,9 +64,11 @@ class MemoryTotals:
     allocated_bytes: FloatArray
     """What tensors need. [B]"""
     reserved_bytes: FloatArray
-    """What the allocator holds. [B]"""
+    """What the allocator holds on a card with room for its cache. [B]"""
     device_bytes: FloatArray
     """What the driver must give, without cache taken only because it is free. [B]"""
+    shown_bytes: FloatArray
+    """What the driver shows on a card with room for the cache: reserved, communication buffers and context. [B]"""
     host_bytes_per_gpu: FloatArray
     """Host memory of one accelerator's rank. [B]"""
 
@@ -73,14 +76,25 @@ class MemoryTotals:
         """Give the host memory of one node, shape (n,). [B]"""
         return self.host_bytes_per_gpu * np.minimum(gpus, gpus_per_node)
 
+    def bound_shown(self, capacity_bytes: float) -> FloatArray:
+        """Give what the driver of a card shows, shape (n,): an allocator out of room frees its cache. [B]
+
+        Args:
+            capacity_bytes: Usable memory of the card. [B]
+        """
+        return np.maximum(np.minimum(self.shown_bytes, capacity_bytes), self.device_bytes)
+
+    def bound_reserved(self, capacity_bytes: float) -> FloatArray:
+        """Give what the allocator holds on a card, shape (n,): what its driver shows less what lies outside. [B]
+
+        Args:
+            capacity_bytes: Usable memory of the card. [B]
+        """
+        return self.reserved_bytes - (self.shown_bytes - self.bound_shown(capacity_bytes))
+
     def take(self, indices: NDArray[np.intp] | NDArray[np.bool_] | slice) -> MemoryTotals:
         """Give a subset."""
-        return MemoryTotals(
-            allocated_bytes=self.allocated_bytes[indices],
-            reserved_bytes=self.reserved_bytes[indices],
-            device_bytes=self.device_bytes[indices],
-            host_bytes_per_gpu=self.host_bytes_per_gpu[indices],
-        )
+        return MemoryTotals(**{field.name: getattr(self, field.name)[indices] for field in fields(self)})
 
 
 def resolve_overheads(calibration: Calibration) -> Overheads:
@@ -91,6 +105,22 @@ def resolve_overheads(calibration: Calibration) -> Overheads:
         communicator_bytes=value["communicator_bytes"],
         fragmentation_fraction=value["fragmentation_fraction"],
         cache_fraction=value["cache_fraction"],
+    )
+
+
+def total_peak(peak: Peak, host_bytes_per_gpu: FloatArray) -> MemoryTotals:
+    """Give the totals of a peak.
+
+    Args:
+        peak: Of some candidates, shape (n,). [B]
+        host_bytes_per_gpu: Host memory of one accelerator's rank, shape (n,). [B]
+    """
+    return MemoryTotals(
+        allocated_bytes=peak.allocated_bytes,
+        reserved_bytes=peak.reserved_bytes,
+        device_bytes=peak.device_bytes,
+        shown_bytes=peak.shown_bytes,
+        host_bytes_per_gpu=host_bytes_per_gpu,
     )
 
 
@@ -112,16 +142,14 @@ def evaluate_memory(
     overheads = resolve_overheads(calibration)
     tables = tabulate_memory(work, recipe, overheads, grid or Grid(strategies))
     count = len(strategies)
-    allocated, reserved, device, host = (np.empty(count) for _ in range(4))
+    columns = {field.name: np.empty(count) for field in fields(MemoryTotals)}
     for start in range(0, count, BLOCK):
         block = slice(start, min(start + BLOCK, count))
-        terms, host[block] = gather_terms(tables, work, recipe, strategies, block)
-        peak = combine_peak(terms, overheads)
-        allocated[block], reserved[block] = peak.allocated_bytes, peak.reserved_bytes
-        device[block] = peak.device_bytes
-    return MemoryTotals(
-        allocated_bytes=allocated, reserved_bytes=reserved, device_bytes=device, host_bytes_per_gpu=host
-    )
+        terms, host = gather_terms(tables, work, recipe, strategies, block)
+        totals = total_peak(combine_peak(terms, overheads), host)
+        for name, column in columns.items():
+            column[block] = getattr(totals, name)
+    return MemoryTotals(**columns)
 
 
 def tabulate_memory(work: Workload, recipe: Recipe, overheads: Overheads, grid: Grid) -> MemoryTables:
@@ -206,6 +234,8 @@ def gather_terms(
         working=activations["working"],
         loss=activations["loss"],
         communication=states["communication"],
+        flat_step=bool(np.isfinite(recipe.step_group_parameters)),
+        other_lengths_kept=recipe.other_lengths_kept,
         single_stage=strategies.pp[block] == 1,
         gradients_wait=(strategies.grad_accum[block] > 1) | recipe.persistent_gradients,
     )
