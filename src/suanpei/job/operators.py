@@ -93,6 +93,9 @@ class KeptTensor:
     ``statistic`` in fp32."""
     cheap: bool = False
     """Whether the selective policies that recompute element-wise work drop it (norm outputs, activation outputs)."""
+    eager: Literal["rms_norm", "gate"] | None = None
+    """Where separate operations keep more than a fused kernel: an RMSNorm written out widens its input, a gate's
+    activation is kept beside the product that it enters. LayerNorm and plain activations are one operation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +226,14 @@ def _mlp_tensors(
     )
     kept = (
         KeptTensor(name=f"{prefix}_up_output", elements=active * width, spread=spread, kind="activation"),
-        KeptTensor(name=f"{prefix}_down_input", elements=active * ffn, spread=spread, kind="linear_input", cheap=True),
+        KeptTensor(
+            name=f"{prefix}_down_input",
+            elements=active * ffn,
+            spread=spread,
+            kind="linear_input",
+            cheap=True,
+            eager="gate" if gated else None,
+        ),
     )
     return passes, kept
 
@@ -246,7 +256,14 @@ def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass]
     ]
     norm_outputs = 1 if block.parallel else 2
     kept = [
-        KeptTensor(name="norm_inputs", elements=hidden * block.norms, spread="sequence", kind="activation"),
+        KeptTensor(
+            name="norm_inputs",
+            elements=hidden * block.norms,
+            spread="sequence",
+            kind="activation",
+            # a LayerNorm has a bias beside its weight
+            eager="rms_norm" if block.norm_parameters < 2 * hidden * block.norms else None,
+        ),
         KeptTensor(
             name="norm_outputs", elements=hidden * norm_outputs, spread="sequence", kind="linear_input", cheap=True
         ),
@@ -255,15 +272,18 @@ def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass]
         KeptTensor(name="softmax_statistic", elements=attention.heads, spread="tensor", kind="statistic"),
     ]
     if attention.is_latent:
-        kept.append(
+        ranks = (attention.query_rank or 0) + (attention.kv_rank or 0)
+        kept += [
             KeptTensor(
-                name="latent",
-                elements=2.0 * ((attention.query_rank or 0) + (attention.kv_rank or 0)),
+                name="latent_inputs",
+                elements=ranks,
                 spread="sequence",
-                kind="linear_input",
+                kind="activation",
                 cheap=True,
-            )
-        )
+                eager="rms_norm",
+            ),
+            KeptTensor(name="latent_outputs", elements=ranks, spread="sequence", kind="linear_input", cheap=True),
+        ]
     return passes, kept
 
 

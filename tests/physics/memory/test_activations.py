@@ -107,6 +107,10 @@ def test_eager_frameworks_keep_fp32_norm_inputs_and_one_more_inner_width() -> No
     assert extra == 1024 * 2 * (2 * 2 * h + ffn)
 
 
+def test_layer_norms_and_plain_activations_are_one_operation_everywhere() -> None:
+    assert {kept_of(gpt(), recipe=name) for name in RECIPES} == {kept_of(gpt())}
+
+
 def test_unfused_scores_of_one_layer_at_8192() -> None:
     # 28 heads x 8192^2 x 2 B = 3.5 GiB for one copy of the scores
     architecture = llama(layers=1, hidden=3584, heads=28, kv_heads=4, ffn=18944)

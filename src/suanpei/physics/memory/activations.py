@@ -287,9 +287,9 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
             totals[tensor.spread] += (
                 tensor.elements * sizes[tensor.kind] * (0.5 if _alternates(tensor, policy) else 1.0)
             )
-        if tensor.name == "norm_inputs" and not drops_cheap:
+        if tensor.eager == "rms_norm" and not drops_cheap:
             totals[tensor.spread] += recipe.unfused_kept * tensor.elements * activation
-        if tensor.name.endswith("_down_input") and not drops_cheap:
+        if tensor.eager == "gate" and not drops_cheap:
             totals[tensor.spread] += recipe.unfused_activation * tensor.elements * activation
     scores = 0.0 if job.flash_attention or drops_attention else recipe.scores_kept_bytes
     return _Coefficients(**totals, scores=scores)
