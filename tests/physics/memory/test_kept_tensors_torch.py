@@ -14,7 +14,6 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
-from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 from suanpei.job.architecture import Architecture, Attention, Block, Experts
@@ -30,6 +29,7 @@ from tests.physics.memory.torch_layers import (
     estimated_bytes,
     fused,
     multiply_gated,
+    peak_bytes,
     saved_bytes,
 )
 
@@ -406,14 +406,7 @@ def test_plain_loss_peaks_at_12_bytes_a_logit() -> None:
     def step() -> None:
         functional.cross_entropy(functional.linear(x, weight).float(), labels).backward()
 
-    step()
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        step()
-    events = [event for event in profiler.profiler.kineto_results.events() if event.name() == "[memory]"]
-    held = peak = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        held += event.nbytes()
-        peak = max(peak, held)
+    peak = peak_bytes(step)
     architecture = llama(layers=1, hidden=HIDDEN, ffn=FFN, heads=HEADS, kv_heads=HEADS, vocab=vocab)
     job = job_of(architecture, seq_len=tokens)
     ours = estimate_loss_bytes(

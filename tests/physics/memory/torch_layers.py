@@ -9,6 +9,7 @@ import torch
 import transformers
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import functional
+from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
@@ -144,6 +145,19 @@ def alive_bytes(layer: Layer, own: Iterable[torch.Tensor], x: torch.Tensor) -> i
         if address not in others.by_address and not reference.expired():
             held += size
     return held
+
+
+def peak_bytes(step: Callable[[], object]) -> int:
+    """The most that a second call of a step holds beyond what was there before it."""
+    step()
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        step()
+    events = [event for event in profiler.profiler.kineto_results.events() if event.name() == "[memory]"]
+    held = peak = 0
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        held += event.nbytes()
+        peak = max(peak, held)
+    return peak
 
 
 def estimated_bytes(architecture: Architecture, recipe: str, *, recompute: int = 0, **changes: Any) -> float:
