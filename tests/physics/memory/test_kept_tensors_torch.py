@@ -22,18 +22,27 @@ from suanpei.physics.memory.loss import estimate_loss_bytes
 from suanpei.physics.strategy import Recompute
 from tests.physics.memory.samples import RECIPES, gpt, job_of, knobs, llama, operators_of
 from tests.physics.memory.torch_layers import (
+    DIM,
+    FFN,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
     TOKENS,
+    FusedNorm,
+    GatedMlp,
+    GroupedAttention,
+    Layer,
     alive_bytes,
     attend,
     build_library_layer,
     estimated_bytes,
-    fused,
-    multiply_gated,
+    grouped_architecture,
+    linear,
     peak_bytes,
     saved_bytes,
 )
 
-HIDDEN, HEADS, KV_HEADS, DIM, FFN, RANK = 64, 4, 2, 16, 176, 2
+RANK = 2
 SIZES: dict[str, Any] = {"hidden_size": HIDDEN, "intermediate_size": FFN, "num_hidden_layers": 1, "vocab_size": 256}
 GROUPED = SIZES | {"num_attention_heads": HEADS, "num_key_value_heads": KV_HEADS, "head_dim": DIM}
 LATENT = SIZES | {
@@ -46,45 +55,6 @@ RMS_STATISTICS = 2 * 4
 """Two norms, a reciprocal root mean square each."""
 LAYER_NORM_STATISTICS = 2 * 2 * 2
 """Two norms, mean and deviation each, in 16 bits on the CPU."""
-
-
-def linear(inputs: int, outputs: int) -> nn.Linear:
-    return nn.Linear(inputs, outputs, bias=False)
-
-
-class FusedNorm(nn.Module):  # type: ignore[misc]  # torch is not followed
-    """An RMSNorm in one kernel, which the CPU does not have."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.norm = nn.RMSNorm(width)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return fused(self.norm, x)
-
-
-class GatedMlp(nn.Module):  # type: ignore[misc]  # torch is not followed
-    """SwiGLU: one product and one kernel, or the eager operations."""
-
-    def __init__(self, ffn: int, *, eager: bool = False) -> None:
-        super().__init__()
-        self.up, self.down, self.eager = linear(HIDDEN, 2 * ffn), linear(ffn, HIDDEN), eager
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = self.up(x)
-        return self.down(multiply_gated(y) if self.eager else fused(multiply_gated, y))
-
-
-class GroupedAttention(nn.Module):  # type: ignore[misc]  # torch is not followed
-    """Grouped-query flash attention; its core recomputed where told."""
-
-    def __init__(self, core: Any = attend) -> None:
-        super().__init__()
-        self.q, self.k, self.v = (linear(HIDDEN, heads * DIM) for heads in (HEADS, KV_HEADS, KV_HEADS))
-        self.o, self.core = linear(HIDDEN, HIDDEN), core
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.o(self.core(*(product(x).unflatten(-1, (-1, DIM)) for product in (self.q, self.k, self.v))))
 
 
 class LatentAttention(nn.Module):  # type: ignore[misc]  # torch is not followed
@@ -147,19 +117,6 @@ class JoinedAttention(nn.Module):  # type: ignore[misc]  # torch is not followed
         return self.o(attend(*(part.unflatten(-1, (HEADS, DIM)) for part in self.qkv(x).chunk(3, dim=-1))))
 
 
-class Layer(nn.Module):  # type: ignore[misc]  # torch is not followed
-    """Norm and attention, norm and MLP."""
-
-    def __init__(self, attention: nn.Module, mlp: nn.Module, norm: Any = FusedNorm) -> None:
-        super().__init__()
-        self.norm_1, self.norm_2, self.attention, self.mlp = norm(HIDDEN), norm(HIDDEN), attention, mlp
-        self.to(torch.bfloat16)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(self.norm_1(x))
-        return x + self.mlp(self.norm_2(x))
-
-
 class Adapted(nn.Module):  # type: ignore[misc]  # torch is not followed
     """A frozen product with a low-rank adapter behind dropout."""
 
@@ -179,16 +136,12 @@ def one_input() -> torch.Tensor:
 
 
 def saved_per_token(layer: Any, own: Any = None) -> float:
-    own = list(layer.parameters()) if own is None else own
+    own = list(layer.to(torch.bfloat16).parameters()) if own is None else own
     return saved_bytes(layer, own, one_input()) / TOKENS
 
 
 def ours_per_token(architecture: Architecture, recipe: str, **changes: Any) -> float:
     return estimated_bytes(architecture, recipe, **changes) / TOKENS
-
-
-def grouped() -> Architecture:
-    return llama(layers=1, hidden=HIDDEN, ffn=FFN, heads=HEADS, kv_heads=KV_HEADS)
 
 
 def of_block(**parts: Any) -> Architecture:
@@ -298,11 +251,13 @@ def test_fused_layer_norm_and_plain_mlp() -> None:
 
 
 def test_fused_grouped_and_gated() -> None:
-    assert saved_per_token(Layer(GroupedAttention(), GatedMlp(FFN))) == ours_per_token(grouped(), "megatron")
+    layer = Layer(GroupedAttention(), GatedMlp(FFN))
+    assert saved_per_token(layer) == ours_per_token(grouped_architecture(), "megatron")
 
 
 def test_fused_norms_and_an_eager_gate() -> None:
-    assert saved_per_token(Layer(GroupedAttention(), GatedMlp(FFN, eager=True))) == ours_per_token(grouped(), "fsdp")
+    layer = Layer(GroupedAttention(), GatedMlp(FFN, eager=True))
+    assert saved_per_token(layer) == ours_per_token(grouped_architecture(), "fsdp")
 
 
 def test_fused_plain_mlp_keeps_no_copy_where_a_gate_does() -> None:
@@ -314,7 +269,7 @@ def test_fused_latent_attention() -> None:
     attention = Attention(
         heads=HEADS, kv_heads=HEADS, head_dim=32, value_dim=32, query_rank=24, kv_rank=20, rope_dim=16
     )
-    architecture = of_block(attention=attention, mlp=grouped().layers[0].mlp)
+    architecture = of_block(attention=attention, mlp=grouped_architecture().layers[0].mlp)
     # the latent's norm reads a view of the product that makes the rotary keys too
     rotary = 2 * 16
     saved = saved_per_token(Layer(LatentAttention(), GatedMlp(FFN)))
@@ -324,7 +279,7 @@ def test_fused_latent_attention() -> None:
 @pytest.mark.parametrize("active", [1, 2, 3])
 def test_fused_experts(active: int) -> None:
     experts = Experts(count=4, active=active, ffn=40, gated=True, shared_ffn=72)
-    architecture = of_block(attention=grouped().layers[0].attention, experts=experts)
+    architecture = of_block(attention=grouped_architecture().layers[0].attention, experts=experts)
     # of routing the list has twice the fp32 scores; here they are kept once, with each row's weight and four 8-byte
     # indices: its expert, its token, its weight's place and its own
     routing = 4 * 4 + active * (2 + 4 * 8) - 2 * 4 * 4
@@ -350,7 +305,7 @@ def test_selective_recomputation_of_the_attention_core() -> None:
         return checkpoint(attend, *inputs, use_reentrant=False)
 
     layer = Layer(GroupedAttention(core), GatedMlp(FFN))
-    assert saved_per_token(layer) == ours_per_token(grouped(), "megatron", recompute=Recompute.SELECTIVE)
+    assert saved_per_token(layer) == ours_per_token(grouped_architecture(), "megatron", recompute=Recompute.SELECTIVE)
 
 
 def test_selective_recomputation_of_unfused_scores() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import transformers
+from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import functional
 from torch.profiler import ProfilerActivity, profile
@@ -15,16 +16,17 @@ from torch.utils.checkpoint import checkpoint
 
 from suanpei.job.hugging_face import parse_config
 from suanpei.physics.memory.activations import estimate_layer_kept_bytes
-from tests.physics.memory.samples import RECIPES, job_of, knobs, operators_of
+from tests.physics.memory.samples import RECIPES, job_of, knobs, llama, operators_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from suanpei.job.architecture import Architecture
 
-    Layer = Callable[[torch.Tensor], torch.Tensor]
+    Forward = Callable[[torch.Tensor], torch.Tensor]
 
 TOKENS = 128
+HIDDEN, HEADS, KV_HEADS, DIM, FFN = 64, 4, 2, 16, 176
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,57 @@ def multiply_gated(gate_and_up: torch.Tensor) -> torch.Tensor:
     return functional.silu(gate) * up
 
 
+def linear(inputs: int, outputs: int) -> nn.Linear:
+    return nn.Linear(inputs, outputs, bias=False)
+
+
+class FusedNorm(nn.Module):  # type: ignore[misc]  # torch is not followed
+    """An RMSNorm in one kernel, which the CPU does not have."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return fused(lambda y, weight: functional.rms_norm(y, weight.shape, weight), x, self.weight)
+
+
+class GatedMlp(nn.Module):  # type: ignore[misc]  # torch is not followed
+    """SwiGLU: one product and one kernel, or the eager operations."""
+
+    def __init__(self, ffn: int, *, eager: bool = False) -> None:
+        super().__init__()
+        self.up, self.down, self.eager = linear(HIDDEN, 2 * ffn), linear(ffn, HIDDEN), eager
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.up(x)
+        return self.down(multiply_gated(y) if self.eager else fused(multiply_gated, y))
+
+
+class GroupedAttention(nn.Module):  # type: ignore[misc]  # torch is not followed
+    """Grouped-query flash attention; its core recomputed where told."""
+
+    def __init__(self, core: Any = attend) -> None:
+        super().__init__()
+        self.q, self.k, self.v = (linear(HIDDEN, heads * DIM) for heads in (HEADS, KV_HEADS, KV_HEADS))
+        self.o, self.core = linear(HIDDEN, HIDDEN), core
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.o(self.core(*(product(x).unflatten(-1, (-1, DIM)) for product in (self.q, self.k, self.v))))
+
+
+class Layer(nn.Module):  # type: ignore[misc]  # torch is not followed
+    """Norm and attention, norm and MLP."""
+
+    def __init__(self, attention: nn.Module, mlp: nn.Module, norm: Any = FusedNorm) -> None:
+        super().__init__()
+        self.norm_1, self.norm_2, self.attention, self.mlp = norm(HIDDEN), norm(HIDDEN), attention, mlp
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attention(self.norm_1(x))
+        return x + self.mlp(self.norm_2(x))
+
+
 class Storages:
     """Distinct storages; holding them keeps their addresses from being given again."""
 
@@ -101,7 +154,7 @@ class Storages:
         return sum(storage.nbytes() for address, storage in self.by_address.items() if address not in others.by_address)
 
 
-def saved_bytes(layer: Layer, own: Iterable[torch.Tensor], x: torch.Tensor) -> int:
+def saved_bytes(layer: Forward, own: Iterable[torch.Tensor], x: torch.Tensor) -> int:
     """Bytes that autograd saves of a forward pass, parameters and constants left out."""
     saved = Storages()
 
@@ -131,7 +184,7 @@ class Allocations(TorchDispatchMode):  # type: ignore[misc]  # torch is not foll
         return result
 
 
-def alive_bytes(layer: Layer, own: Iterable[torch.Tensor], x: torch.Tensor) -> int:
+def alive_bytes(layer: Forward, own: Iterable[torch.Tensor], x: torch.Tensor) -> int:
     """Bytes that a forward pass leaves alive whoever holds them: its input too, its output, parameters, constants not.
 
     Policies of selective recomputation cache what they keep themselves, where no hook of autograd sees it.
@@ -158,6 +211,11 @@ def peak_bytes(step: Callable[[], object]) -> int:
         held += event.nbytes()
         peak = max(peak, held)
     return peak
+
+
+def grouped_architecture(*, layers: int = 1, vocab: int = 256) -> Architecture:
+    """The architecture of layers with `GroupedAttention` and `GatedMlp`."""
+    return llama(layers=layers, vocab=vocab, hidden=HIDDEN, ffn=FFN, heads=HEADS, kv_heads=KV_HEADS)
 
 
 def estimated_bytes(architecture: Architecture, recipe: str, *, recompute: int = 0, **changes: Any) -> float:
