@@ -230,6 +230,22 @@ def test_adapters_on_a_frozen_base() -> None:
     assert saved_per_token(layer, layer.own) == ours + RMS_STATISTICS + 7 * 2 * RANK - 2 * 2 * HIDDEN
 
 
+def test_autocast_keeps_more_than_the_list() -> None:
+    layer = build_library_layer("llama", **GROUPED)
+    layer.module.float()
+    x = torch.randn(1, TOKENS, HIDDEN, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        saved = saved_bytes(layer, layer.own, x)
+    # 16-bit copies of the products' weights, which count as gathered parameters
+    copies = 2 * sum(parameter.numel() for parameter in layer.module.parameters() if parameter.dim() == 2)
+    # residuals are fp32, so the inputs and the normalised copies of two norms have 8 bytes in place of 6
+    residuals = 2 * 2 * HIDDEN
+    # q, k, v, gate and up each narrow their input for themselves; the list has one copy for each norm
+    inputs = (5 - 2) * 2 * HIDDEN
+    ours = ours_per_token(layer.architecture, "ddp")
+    assert (saved - copies) / TOKENS == ours + RMS_STATISTICS + residuals + inputs
+
+
 @pytest.mark.parametrize("recipe", ["deepspeed", "ddp", "fsdp"])
 def test_eager_scores(recipe: str) -> None:
     # softmax in fp32 and its narrow copy: 4 + 2 bytes a score
