@@ -93,9 +93,9 @@ class KeptTensor:
     ``statistic`` in fp32."""
     cheap: bool = False
     """Whether the selective policies that recompute element-wise work drop it (norm outputs, activation outputs)."""
-    eager: Literal["rms_norm", "gate"] | None = None
-    """Where separate operations keep more than a fused kernel: an RMSNorm written out widens its input, a gate's
-    activation is kept beside the product that it enters. LayerNorm and plain activations are one operation."""
+    eager: Literal["norm", "activation"] | None = None
+    """What an eager implementation keeps a copy of beside it: the fp32 input of an RMS norm (a layer norm is one fused
+    operator), the activation's output before the gate multiplies it (without a gate that is the product's input)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +232,7 @@ def _mlp_tensors(
             spread=spread,
             kind="linear_input",
             cheap=True,
-            eager="gate" if gated else None,
+            eager="activation" if gated else None,
         ),
     )
     return passes, kept
@@ -255,14 +255,15 @@ def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass]
         ElementwisePass(name="residual", elements=3.0 * hidden * 2, backward_ratio=2 / 3, spread="sequence"),
     ]
     norm_outputs = 1 if block.parallel else 2
+    # a layer norm has a weight and a bias of the hidden width, an RMS norm a weight alone
+    eager_norm = block.norm_parameters < 2 * hidden * block.norms
     kept = [
         KeptTensor(
             name="norm_inputs",
             elements=hidden * block.norms,
             spread="sequence",
             kind="activation",
-            # a LayerNorm has a bias beside its weight
-            eager="rms_norm" if block.norm_parameters < 2 * hidden * block.norms else None,
+            eager="norm" if eager_norm else None,
         ),
         KeptTensor(
             name="norm_outputs", elements=hidden * norm_outputs, spread="sequence", kind="linear_input", cheap=True
@@ -280,7 +281,7 @@ def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass]
                 spread="sequence",
                 kind="activation",
                 cheap=True,
-                eager="rms_norm",
+                eager="norm",
             ),
             KeptTensor(name="latent_outputs", elements=ranks, spread="sequence", kind="linear_input", cheap=True),
         ]

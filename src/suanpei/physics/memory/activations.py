@@ -285,10 +285,9 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
             continue
         if not _is_dropped(job, tensor):
             totals[tensor.spread] += tensor.elements * sizes[tensor.kind] * _kept_share(kind, tensor, policy)
-        if tensor.eager == "rms_norm" and not drops_cheap:
-            totals[tensor.spread] += recipe.unfused_kept * tensor.elements * activation
-        if tensor.eager == "gate" and not drops_cheap:
-            totals[tensor.spread] += recipe.unfused_activation * tensor.elements * activation
+        if tensor.eager is not None and not drops_cheap:
+            copies = recipe.unfused_kept if tensor.eager == "norm" else recipe.unfused_activation
+            totals[tensor.spread] += copies * tensor.elements * activation
     scores = 0.0 if job.flash_attention or drops_attention else recipe.scores_kept_bytes
     return _Coefficients(**totals, scores=scores)
 
