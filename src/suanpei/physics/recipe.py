@@ -95,6 +95,9 @@ class Recipe:
     adapter_held_inputs: float = 0.0
     """Times that each layer's input is held once more until the end of the backward pass when adapters are trained on a
     base divided by zero3. [-]"""
+    expert_output_kept: bool = True
+    """Whether the routed experts' results are kept because the router's weights multiply them; False where the weights
+    multiply the activation before the experts' last product."""
     low_precision_copies: float = 0.0
     """Copies of the products' weights kept in fp8 or fp4 beside the 16-bit ones (row and column form: 2). [-]"""
     host_buffer_factor: float = 1.0

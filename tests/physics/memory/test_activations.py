@@ -87,10 +87,13 @@ def test_grouped_queries_keep_fewer_keys() -> None:
 def test_routed_rows_count_once_per_active_expert_and_up_to_the_capacity() -> None:
     two = kept_of(mixture(active=2))
     four = kept_of(mixture(active=4))
-    # per active expert: gate, up and inner 3 x 256; its input and output 2 x 128; 2 bytes each
-    assert four - two == 1024 * 2 * 2 * (3 * 256 + 2 * 128)
+    # per active expert: gate, up and inner 3 x 256; its input 128; 2 bytes each
+    assert four - two == 1024 * 2 * 2 * (3 * 256 + 128)
     capped = kept_of(mixture(active=2), capacity_factor=1.5)
-    assert capped - two == 1024 * 2 * 2 * (3 * 256 + 2 * 128) / 2
+    assert capped - two == 1024 * 2 * 2 * (3 * 256 + 128) / 2
+    # eager code weighs an expert's output, which it keeps, and keeps one more inner width
+    eager = kept_of(mixture(active=4), recipe="ddp") - kept_of(mixture(active=2), recipe="ddp")
+    assert eager == 1024 * 2 * 2 * (4 * 256 + 2 * 128)
 
 
 def test_frozen_products_keep_no_input_and_adapters_keep_their_own() -> None:

@@ -76,7 +76,7 @@ class LatentAttention(nn.Module):  # type: ignore[misc]  # torch is not followed
 
 
 class RoutedMlp(nn.Module):  # type: ignore[misc]  # torch is not followed
-    """Experts whose rows are sorted, weighted after the last product and added up, beside a shared expert."""
+    """Experts whose rows are sorted, weighted inside the activation's kernel and added up, beside a shared expert."""
 
     def __init__(self, experts: Experts) -> None:
         super().__init__()
@@ -88,9 +88,10 @@ class RoutedMlp(nn.Module):  # type: ignore[misc]  # torch is not followed
         rows = x.flatten(0, 1)
         weights, chosen = torch.softmax(self.router(rows).float(), dim=-1).topk(self.active)
         order = chosen.flatten().argsort(stable=True)
-        parts = rows[order // self.active].split(chosen.flatten().bincount(minlength=len(self.experts)).tolist())
-        routed = torch.cat([expert(part) for expert, part in zip(self.experts, parts, strict=True)])
-        routed = routed * weights.flatten()[order].unsqueeze(-1).to(routed.dtype)
+        lengths = chosen.flatten().bincount(minlength=len(self.experts)).tolist()
+        weights = weights.flatten()[order].unsqueeze(-1).to(x.dtype)
+        parts = zip(self.experts, rows[order // self.active].split(lengths), weights.split(lengths), strict=True)
+        routed = torch.cat([expert(part, weight) for expert, part, weight in parts])
         combined = routed[order.argsort()].unflatten(0, (-1, self.active)).sum(1)
         return self.shared(x) + combined.view_as(x)
 

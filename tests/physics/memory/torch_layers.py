@@ -79,10 +79,11 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch
     return output.transpose(1, 2).flatten(2)
 
 
-def multiply_gated(gate_and_up: torch.Tensor) -> torch.Tensor:
-    """SwiGLU of two halves of one product's output."""
+def multiply_gated(gate_and_up: torch.Tensor, weights: torch.Tensor | None = None) -> torch.Tensor:
+    """SwiGLU of two halves of one product's output, its rows weighted where told."""
     gate, up = gate_and_up.chunk(2, dim=-1)
-    return functional.silu(gate) * up
+    product = functional.silu(gate) * up
+    return product if weights is None else product * weights
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
@@ -107,9 +108,9 @@ class GatedMlp(nn.Module):  # type: ignore[misc]  # torch is not followed
         super().__init__()
         self.up, self.down, self.eager = linear(HIDDEN, 2 * ffn), linear(ffn, HIDDEN), eager
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = self.up(x)
-        return self.down(multiply_gated(y) if self.eager else fused(multiply_gated, y))
+    def forward(self, x: torch.Tensor, weights: torch.Tensor | None = None) -> torch.Tensor:
+        kept = [self.up(x)] if weights is None else [self.up(x), weights]
+        return self.down(multiply_gated(*kept) if self.eager else fused(multiply_gated, *kept))
 
 
 class GroupedAttention(nn.Module):  # type: ignore[misc]  # torch is not followed

@@ -283,6 +283,8 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
     for tensor in kind.kept:
         if (tensor.cheap and drops_cheap) or (tensor.name == "softmax_statistic" and drops_attention):
             continue
+        if tensor.name == "expert_output" and not recipe.expert_output_kept:
+            continue
         if not _is_dropped(job, tensor):
             totals[tensor.spread] += tensor.elements * sizes[tensor.kind] * _kept_share(kind, tensor, policy)
         if tensor.eager is not None and not drops_cheap:
