@@ -27,7 +27,7 @@ def _cluster(name: str, fabric: str | None = None, gpus_per_node: int | None = N
         ("B200-SXM-180GB", 900, 680, 840),
         ("MI300X", 448, 330, 330),
         ("Ascend-910B3", 196, 150, 150),
-        # PCIe among the cards of one socket: 3.0 about 12, 4.0 about 24, 5.0 about 50, and through host memory 0.38 of the line rate
+        # PCIe among the cards of one socket: 3.0 about 12, 4.0 24, 5.0 50; through host memory 0.38 of the line rate
         ("V100-PCIe-32GB", 15.75, 12, 12),
         ("A100-PCIe-80GB", 31.5, 24, 24),
         ("L40S", 31.5, 24, 24),

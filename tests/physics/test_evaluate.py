@@ -127,28 +127,6 @@ def test_mfu_by_hand() -> None:
     assert explained.mfu_full_attention > explained.mfu
 
 
-def test_model_flops_equal_torchs_counter_on_a_llama() -> None:
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    from torch.utils.flop_counter import FlopCounterMode
-
-    from suanpei.physics.workload import build_workload
-
-    config = transformers.LlamaConfig(
-        hidden_size=128, intermediate_size=512, num_hidden_layers=2, num_attention_heads=8, num_key_value_heads=2,
-        vocab_size=1000, attn_implementation="sdpa",
-    )  # fmt: skip
-    model = transformers.AutoModelForCausalLM.from_config(config)
-    counter = FlopCounterMode(display=False)
-    with counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-        model(torch.zeros(1, 64, dtype=torch.long))
-    from tests.physics.time_samples import dense
-
-    work = build_workload(job(dense(hidden=128, layers=2, heads=8, kv_heads=2, vocab=1000), seq_len=64))
-    forward = work.forward_product_flops_per_token + work.forward_attention_flops_per_token(full=True)
-    assert 64 * forward == pytest.approx(counter.get_total_flops(), rel=1e-12)
-
-
 def test_a_precision_that_the_card_lacks_is_refused_by_name() -> None:
     rows = Strategies.of([Strategy(dp=8, micro_batch=1, grad_accum=8)])
     with pytest.raises(InputError, match="fp8"):

@@ -36,6 +36,8 @@ class Attention:
     output_bias: bool = False
     extra_parameters: int = 0
     """Norms inside the attention (query and key norms, MLA ranks' norms) and attention sinks."""
+    query_key_norms: bool = False
+    """Whether queries and keys pass norms of their own before positions are added; MLA's compressed ones always do."""
     causal: bool = True
     """False: every token sees every other (encoders)."""
     output_gate: bool = False

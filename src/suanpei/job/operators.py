@@ -272,16 +272,30 @@ def _attention_tensors(block: Block, hidden: int) -> tuple[list[ElementwisePass]
         KeptTensor(name="attention_output", elements=heads_width - query_width, spread="tensor", kind="linear_input"),
         KeptTensor(name="softmax_statistic", elements=attention.heads, spread="tensor", kind="statistic"),
     ]
-    if attention.is_latent:
+    if attention.query_key_norms:
         kept.append(
             KeptTensor(
-                name="latent",
-                elements=2.0 * ((attention.query_rank or 0) + (attention.kv_rank or 0)),
-                spread="sequence",
-                kind="linear_input",
+                name="query_key_norm_inputs",
+                elements=query_width + attention.kv_heads * attention.head_dim,
+                spread="tensor",
+                kind="activation",
                 cheap=True,
+                eager="norm" if eager_norm else None,
             )
         )
+    if attention.is_latent:
+        ranks = (attention.query_rank or 0) + (attention.kv_rank or 0)
+        kept += [
+            KeptTensor(
+                name="latent_inputs",
+                elements=ranks,
+                spread="sequence",
+                kind="activation",
+                cheap=True,
+                eager="norm",
+            ),
+            KeptTensor(name="latent_outputs", elements=ranks, spread="sequence", kind="linear_input", cheap=True),
+        ]
     return passes, kept
 
 

@@ -44,12 +44,15 @@ UNALIGNED_RATE = 1 / 16
 """What is left of the rate where they are not: general cores instead of matrix units. Source: A100 data sheet, 19.5 of
 312 TFLOP/s."""
 
-SOFTMAX_FORWARD_BYTES = 10.0
-"""Traffic per score element of unfused attention, forward: scores written, read by a fused scale-mask-softmax, written,
-dropped out in place and read, 2 B each. Source: arXiv 2205.05198, figure 3 (the tensors of the attention core)."""
+SOFTMAX_FORWARD_BYTES = 13.0
+"""Traffic per score element of unfused attention, forward: scores written (2), read and written by a fused
+scale-mask-softmax (2 + 2), read and written by dropout with its mask (2 + 2 + 1), read by the second product (2). The
+tensors are those of arXiv 2205.05198, figure 3."""
 
-SOFTMAX_BACKWARD_BYTES = 14.0
-"""The same for the backward pass: two gradients written and read, probabilities and mask read."""
+SOFTMAX_BACKWARD_BYTES = 19.0
+"""The same for the backward pass: their gradient written (2), read with the mask and written by dropout (2 + 1 + 2), read
+with the probabilities and written by softmax (2 + 2 + 2), read by two products (4), the dropped probabilities read by
+one (2)."""
 
 
 def estimate_product_s(

@@ -65,6 +65,7 @@ def build_architecture(shape: Shape) -> Architecture:
         qkv_bias=shape.qkv_bias or shape.all_biases,
         output_bias=shape.all_biases,
         extra_parameters=2 * shape.head_dim if shape.query_key_norm else 0,
+        query_key_norms=shape.query_key_norm,
     )
     dense = Block(
         attention=attention,

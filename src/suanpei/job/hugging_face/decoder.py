@@ -100,6 +100,7 @@ def read_attention(fields: Fields, style: Style, hidden: int) -> Attention:
         qkv_bias=switch(fields, style, style.qkv_bias),
         output_bias=switch(fields, style, style.output_bias),
         extra_parameters=extra,
+        query_key_norms=has_norm,
     )
 
 

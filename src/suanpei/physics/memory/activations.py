@@ -295,7 +295,7 @@ def _sum_kept(job: Job, kind: BlockOperators, recipe: Recipe, *, selective: bool
             continue
         if not _is_dropped(job, tensor, recipe):
             size = residual_bytes(job, recipe) if tensor.name == "norm_inputs" else sizes[tensor.kind]
-            totals[tensor.spread] += tensor.elements * size * (0.5 if _alternates(tensor, policy) else 1.0)
+            totals[tensor.spread] += tensor.elements * size * _kept_share(kind, tensor, policy)
         if tensor.eager is not None and not drops_cheap:
             copies = recipe.unfused_kept if tensor.eager == "norm" else recipe.unfused_activation
             totals[tensor.spread] += copies * tensor.elements * activation
@@ -314,9 +314,16 @@ def _sum_gradients(job: Job, operators: ModelOperators, kind: BlockOperators, re
     return _Coefficients(**{spread: total * size for spread, total in totals.items()}, scores=scores)
 
 
-def _alternates(tensor: KeptTensor, policy: tuple[str, ...]) -> bool:
-    """Whether the policy computes every second product again, so that half of these products' outputs are kept."""
-    return "half_products" in policy and (tensor.name == "query_key_value" or tensor.name.endswith("_up_output"))
+def _kept_share(kind: BlockOperators, tensor: KeptTensor, policy: tuple[str, ...]) -> float:
+    """Share of a tensor that is kept where the policy computes every second product of a layer again.
+
+    Of queries, keys and values the first and the third, of gate and up the first; a latent's products count as half.
+    """
+    if "half_products" not in policy:
+        return 1.0
+    if tensor.name == "query_key_value" and not any(other.name == "latent_inputs" for other in kind.kept):
+        return 1.0 - kind.attention.kv_heads * kind.attention.head_dim / tensor.elements
+    return 0.5 if tensor.name == "query_key_value" or tensor.name.endswith("_up_output") else 1.0
 
 
 def _is_dropped(job: Job, tensor: KeptTensor, recipe: Recipe) -> bool:

@@ -6,7 +6,7 @@ layer), then spread over a strategy by `spread_holding`, the one place that divi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,9 +153,9 @@ def hold_matrices(operators: ModelOperators) -> Holding:
 
 
 def hold_factors(job: Job, operators: ModelOperators) -> Holding:
-    """Give the elements of Adafactor's factored second moment: rows + columns of each trained matrix. [-]
+    """Give the elements of Adafactor's second moment: rows + columns of each trained matrix, vectors whole. [-]
 
-    Source: Shazeer and Stern, arXiv 1804.04235, algorithm 4, no first moment.
+    Source: Shazeer and Stern, arXiv 1804.04235, algorithms 4 and 5 (vectors), no first moment.
     """
     lora = None if job.trains_all else _require_lora(job)
 
@@ -168,12 +168,19 @@ def hold_factors(job: Job, operators: ModelOperators) -> Holding:
 
     amounts = []
     for kind in operators.kinds:
-        by_cut = [0.0, 0.0, 0.0]
+        by_cut = [0.0, 0.0, 0.0] if lora is not None else _count_vectors(kind)
         for product in kind.products:
             by_cut[_divided_as(product)] += factors(product, kind.attention)
         amounts.append(tuple(by_cut))
     ends = 0.0 if lora is not None else (operators.vocab + operators.hidden) / max(operators.embedding_parameters, 1)
-    return _hold(operators, amounts, ends_scale=ends)
+    holding = _hold(operators, amounts, ends_scale=ends)
+    return holding if lora is not None else replace(holding, final=operators.final_parameters)
+
+
+def _count_vectors(kind: BlockOperators) -> list[float]:
+    """Count one layer's parameters outside matrices (norms, biases): divided by tp, whole, experts. [-]"""
+    parameters = (kind.tensor_parameters, kind.whole_parameters, kind.expert_parameters)
+    return [float(every - matrix) for every, matrix in zip(parameters, _sum_products(kind.products), strict=True)]
 
 
 def count_quantisable(kind: BlockOperators) -> tuple[float, float, float]:

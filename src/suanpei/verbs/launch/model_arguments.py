@@ -110,6 +110,7 @@ class ModelArguments:
             qkv_bias=self.qkv_bias or self.linear_bias,
             output_bias=self.linear_bias,
             extra_parameters=2 * norm_width * self.head_dim if self.qk_norm else 0,
+            query_key_norms=self.qk_norm,
         )
 
     def _experts(self, count: int) -> Experts:
