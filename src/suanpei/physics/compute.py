@@ -50,7 +50,7 @@ scale-mask-softmax (2 + 2), read and written by dropout with its mask (2 + 2 + 1
 tensors are those of arXiv 2205.05198, figure 3."""
 
 SOFTMAX_BACKWARD_BYTES = 19.0
-"""The same for the backward pass: their gradient written (2), read with the mask and written by dropout (2 + 1 + 2), read
+"""The same for the backward pass: gradient written (2), read with the mask and written by dropout (2 + 1 + 2), read
 with the probabilities and written by softmax (2 + 2 + 2), read by two products (4), the dropped probabilities read by
 one (2)."""
 
