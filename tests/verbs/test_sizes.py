@@ -36,7 +36,7 @@ def test_a_cell_is_what_brute_force_finds(size: str, method: str, name: str) -> 
     cluster = build_cluster(INPUTS.catalogue, load_accelerators(INPUTS.catalogue)[name])
     fastest: dict[int, float] = {}
     for gpus in (1, 2, 4, 8, 16):
-        for recipe in INPUTS.recipes.values():
+        for recipe in INPUTS.current_recipes:
             strategies = enumerate_strategies(job, cluster, recipe, gpus)
             if not len(strategies):
                 continue
