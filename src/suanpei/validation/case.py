@@ -97,9 +97,10 @@ class Case:
     cluster: ClusterRequest
     recipe: str
     strategies: tuple[Strategy, ...]
-    """The strategy; several where the source leaves one open: see `choice`."""
-    choice: Literal["first_fitting", "fastest_fitting"] = "first_fitting"
-    """Which of several strategies is taken by our own estimate, blind to the measurement."""
+    """The strategy; several where the source leaves something open: see `choice`."""
+    choice: Literal["first", "fastest_fitting"] = "first"
+    """Which of several strategies is taken, blind to the measurement: the first, with memory of the first that fits by
+    our own estimate; or the fastest that fits."""
     capacity_bytes: float | None = None
     """Memory of a card that the source gives by size alone; None is the card's own. [B]"""
     overlaps: frozenset[str] | None = None

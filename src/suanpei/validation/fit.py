@@ -22,13 +22,11 @@ from suanpei.validation.intervals import collect_evidence, remake_intervals
 from suanpei.validation.predict import Predictions, predict_cases
 from suanpei.validation.problem import Problem, build_problem
 from suanpei.validation.solve import (
-    CHORD_STEPS,
     OUTER_STEPS,
     Start,
-    bounded_step,
     calibrate_scores,
+    follow,
     predict_scores,
-    score_bounds,
     score_errors,
     solve,
 )
@@ -50,6 +48,9 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 """Groups of the cross-validation; a configuration and its repeats stay in one."""
+
+REFIT_STEPS = 4
+"""Steps of a refit without some cases, along the derivatives of the full fit."""
 
 IDENTIFIED_SHARE = 0.7
 """A coefficient is identified when the data shrink its spread below this share of the prior's."""
@@ -177,12 +178,11 @@ class _Refit:
         """
         if not self.parameters:
             return self.base
-        bounds = score_bounds(self.parameters)
-        scores = self.scores
-        for _ in range(CHORD_STEPS):
-            log_predicted = predict_scores(self.problem, self.base, self.parameters, scores)
-            scores = scores + bounded_step(self.problem, self.jacobian, log_predicted, scores, bounds, seen=~held_out)
-        return calibrate_scores(self.base, self.parameters, scores)
+        seen = replace(self.problem, weights=self.problem.weights * ~held_out)
+        start = Start(scores=self.scores, jacobian=self.jacobian)
+        return calibrate_scores(
+            self.base, self.parameters, follow(seen, self.base, self.parameters, start, REFIT_STEPS)
+        )
 
 
 def assign_fold(figure: Case | Prediction) -> str:

@@ -51,7 +51,7 @@ FREE_COEFFICIENTS: tuple[FreeCoefficient, ...] = (
         level="generations",
         name="matrix_fraction_fp8",
         low=0.2,
-        high=1.0,
+        high=0.9,
         prior_spread=0.15,
         meaning=Message("the same in 8 bits"),
     ),

@@ -78,8 +78,10 @@ def predict_cases(cases: Sequence[Case], calibration: Calibration, catalogue: Ca
     found: dict[tuple[str, str], list[Prediction]] = {}
     for batch in batches:
         for part, estimates in _evaluate_or_split(batch, calibration, skipped):
-            for case, row in zip(part.cases, choose_rows(part, estimates), strict=True):
-                found[case.file, case.case_id] = _predict_figures(part, case, estimates, int(row))
+            chosen = zip(part.cases, choose_rows(part, estimates), choose_memory_rows(part, estimates), strict=True)
+            for case, row, memory_row in chosen:
+                figures = _predict_figures(part, case, estimates, int(row), int(memory_row))
+                found[case.file, case.case_id] = figures
     ordered = [prediction for case in cases for prediction in found.get((case.file, case.case_id), ())]
     return Predictions(predictions=tuple(ordered), skipped=tuple(skipped))
 
@@ -149,37 +151,58 @@ def _evaluate_or_split(
 
 
 def choose_rows(batch: Batch, estimates: Estimates) -> IntArray:
-    """Choose one strategy of each case by our own estimate.
+    """Choose the strategy of each case whose time is predicted.
 
     Args:
         batch: Cases and their strategies.
         estimates: Of all strategies of the batch.
 
     Returns:
-        Row of each case, shape (cases,). Where none fits: the one with the least memory.
+        Row of each case, shape (cases,): the first, or of those that fit the fastest. Where none fits: the one with the
+        least memory.
     """
+    rows = choose_memory_rows(batch, estimates)
     fits = estimates.device_bytes <= batch.cluster.accelerator.memory_bytes
-    rows = np.empty(len(batch.cases), dtype=np.intp)
     for index, case in enumerate(batch.cases):
         own = np.flatnonzero(batch.owners == index)
         fitting = own[fits[own]]
-        if not len(fitting):
-            rows[index] = own[np.argmin(estimates.device_bytes[own])]
-        elif case.choice == "first_fitting":
-            rows[index] = fitting[0]
-        else:
+        if case.choice == "first":
+            rows[index] = own[0]
+        elif len(fitting):
             tokens_per_s = batch.strategies.global_batch_seqs[fitting] / estimates.step_s[fitting]
             rows[index] = fitting[np.argmax(tokens_per_s)]
     return rows
 
 
-def _predict_figures(batch: Batch, case: Case, estimates: Estimates, row: int) -> list[Prediction]:
+def choose_memory_rows(batch: Batch, estimates: Estimates) -> IntArray:
+    """Choose the strategy of each case whose memory is predicted.
+
+    A run that ran fitted, with whatever its source leaves open.
+
+    Args:
+        batch: Cases and their strategies.
+        estimates: Of all strategies of the batch.
+
+    Returns:
+        Row of each case, shape (cases,): the first that fits by our own estimate, else the one with the least memory.
+    """
+    fits = estimates.device_bytes <= batch.cluster.accelerator.memory_bytes
+    rows = np.empty(len(batch.cases), dtype=np.intp)
+    for index in range(len(batch.cases)):
+        own = np.flatnonzero(batch.owners == index)
+        fitting = own[fits[own]]
+        rows[index] = fitting[0] if len(fitting) else own[np.argmin(estimates.device_bytes[own])]
+    return rows
+
+
+def _predict_figures(batch: Batch, case: Case, estimates: Estimates, row: int, memory_row: int) -> list[Prediction]:
     figures = []
     setting = _describe_setting(batch, case, estimates, row)
     capacity_bytes = case.capacity_bytes or batch.cluster.accelerator.memory_bytes
-    load = float(estimates.device_bytes[row]) / capacity_bytes
+    load = float(estimates.device_bytes[memory_row]) / capacity_bytes
     for measured in case.measured:
-        predicted, low, high = _predict_one(batch, case, measured, estimates, row, setting, load)
+        own_row = memory_row if measured.metric in MEMORY_METRICS else row
+        predicted, low, high = _predict_one(batch, case, measured, estimates, own_row, setting, load)
         figures.append(
             Prediction(
                 case_id=case.case_id,

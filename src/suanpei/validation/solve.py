@@ -29,7 +29,7 @@ OUTER_STEPS = 3
 """Sets of derivatives at most, after the first."""
 
 CHORD_STEPS = 2
-"""Steps along one set of derivatives; refits without part of the data start at the full fit and take as many."""
+"""Steps along one set of derivatives."""
 
 LONGEST_STEP = 2.0
 """Longest step of one coefficient. [prior spreads]"""
@@ -70,13 +70,29 @@ def solve(
     jacobian = problem.jacobian(base, parameters, scores, log_predicted) if start is None else start.jacobian
     for _ in range(outer_steps):
         begun = scores
-        for _ in range(CHORD_STEPS):
-            step = bounded_step(problem, jacobian, log_predicted, scores, bounds)
-            scores, log_predicted = _descend(problem, base, parameters, scores, log_predicted, step)
+        scores = follow(problem, base, parameters, Start(scores=scores, jacobian=jacobian), CHORD_STEPS)
+        log_predicted = predict_scores(problem, base, parameters, scores)
         jacobian = problem.jacobian(base, parameters, scores, log_predicted)
         if float(np.max(np.abs(scores - begun))) < CONVERGED:
             break
     return scores, jacobian
+
+
+def follow(
+    problem: Problem, base: Calibration, parameters: Sequence[Parameter], start: Start, steps: int
+) -> FloatArray:
+    """Take steps along one set of derivatives, each halved until it lowers the cost.
+
+    Returns:
+        Scores.
+    """
+    bounds = score_bounds(parameters)
+    scores = start.scores
+    log_predicted = predict_scores(problem, base, parameters, scores)
+    for _ in range(steps):
+        step = bounded_step(problem, start.jacobian, log_predicted, scores, bounds)
+        scores, log_predicted = _descend(problem, base, parameters, scores, log_predicted, step)
+    return scores
 
 
 def score_bounds(parameters: Sequence[Parameter]) -> tuple[FloatArray, FloatArray]:
@@ -102,9 +118,8 @@ def bounded_step(
     log_predicted: FloatArray,
     scores: FloatArray,
     bounds: tuple[FloatArray, FloatArray],
-    seen: BoolArray | None = None,
 ) -> FloatArray:
-    """Solve the linearised problem for a step that stays within bounds; `seen` leaves figures out."""
+    """Solve the linearised problem for a step that stays within bounds."""
     try:
         from scipy.optimize import lsq_linear
     except ImportError as error:
@@ -112,8 +127,6 @@ def bounded_step(
         raise MissingExtraError(package, extra) from error
     residuals = problem.log_measured - log_predicted
     weights = problem.weights * _huber_weights(residuals / problem.noise)
-    if seen is not None:
-        weights = weights * seen
     scale = np.sqrt(weights) / problem.noise
     low = np.maximum(bounds[0] - scores, -LONGEST_STEP)
     high = np.minimum(bounds[1] - scores, LONGEST_STEP)

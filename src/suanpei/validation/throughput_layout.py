@@ -30,7 +30,7 @@ _RECOMPUTES: Mapping[str, Recompute] = {
 
 
 def read_strategies(row: Row, assumptions: list[Message]) -> tuple[Strategy, ...]:
-    """Read the strategy of a row.
+    """Read the strategy of a row; several, from least to most recomputation, where that is not published.
 
     Raises:
         InputError: A needed column is blank, a word is unknown, or the degrees contradict the card count.
@@ -89,8 +89,8 @@ def _read_recompute(row: Row, base: Strategy, assumptions: list[Message]) -> tup
     text = row.text("recompute")
     if not text:
         # tables of tuned runs state full recomputation, which costs a third more work, where they use it
-        assumptions.append(Message("recomputation not published: none assumed"))
-        return (replace(base, recompute=Recompute.NONE),)
+        assumptions.append(Message("recomputation not published: none assumed for its time, the least for its memory"))
+        return tuple(replace(base, recompute=recompute) for recompute in Recompute)
     if text not in _RECOMPUTES:
         raise InputError(
             Message(
