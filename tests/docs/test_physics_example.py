@@ -117,8 +117,12 @@ def compute(lines: Mapping[str, Line]) -> dict[str, float]:
         traffic = 2 * (depth * (rows + columns) + rows * columns) / values["memory_rate"]
         return max(min(ends), traffic) + values["product_start"]
 
+    def fill(size: float) -> float:
+        return values["ramp"] / 2 * size / (size + 16 * 2**20)
+
     known = {
         "product": product,
+        "fill": fill,
         "ceil": math.ceil,
         "max": max,
         "min": min,
@@ -220,6 +224,7 @@ def from_functions() -> dict[str, float]:
         "network": cluster.scale_out.achievable_bytes_per_s,
         "nvlink_latency": rates.up.latency_s,
         "network_latency": rates.out.latency_s,
+        "ramp": rates.out.ramp_s,
         **{
             name: generation[name].value
             for name in (

@@ -115,7 +115,8 @@ def fit(
     known = score_errors(problem, jacobian, log_predicted) < IDENTIFIED_SHARE
     identified = tuple(parameter for parameter, is_known in zip(parameters, known, strict=True) if is_known)
     unidentified = tuple(parameter for parameter, is_known in zip(parameters, known, strict=True) if not is_known)
-    base = with_values(prior, unidentified, [parameter.prior for parameter in unidentified], [None] * len(unidentified))
+    first_values = [parameter.prior for parameter in unidentified]
+    base = with_values(prior, unidentified, first_values, [None] * len(unidentified), figures=0)
     start = Start(scores=scores[known], jacobian=jacobian[:, known])
     scores, jacobian = solve(problem, base, identified, 1, start)
     errors = score_errors(problem, jacobian, predict_scores(problem, base, identified, scores))
@@ -128,7 +129,7 @@ def fit(
             parameter.standard_error(score, error)
             for parameter, score, error in zip(identified, scores, errors, strict=True)
         ],
-        source=f"fit to {len(problem.cases)} published figures",
+        figures=len(problem.cases),
     )
     out: dict[Split, tuple[Prediction, ...]] = {}
     skipped: dict[Split, tuple[SkippedCase, ...]] = {}

@@ -266,16 +266,19 @@ def with_values(
     parameters: Sequence[Parameter],
     values: Sequence[float],
     standard_errors: Sequence[float | None] | None = None,
-    source: str | None = None,
+    figures: int | None = None,
 ) -> Calibration:
     """Give a calibration with other values of some coefficients.
+
+    A coefficient's source always says where its first value comes from, and before it whether it was fitted.
 
     Args:
         calibration: The rest.
         parameters: Which to replace.
         values: Of the same length, in the coefficients' units.
         standard_errors: None keeps them.
-        source: None keeps it.
+        figures: Published figures that they were fitted to; 0 where they stand at their first values; None keeps what
+            the source says. [-]
     """
     tables = {
         level: {key: dict(table) for key, table in entries.items()} for level, entries in _tables(calibration).items()
@@ -287,7 +290,7 @@ def with_values(
             old,
             value=float(value),
             standard_error=old.standard_error if standard_errors is None else standard_errors[index],
-            source=old.source if source is None else source,
+            source=old.source if figures is None else _name_source(old.source, figures),
         )
     return replace(
         calibration,
@@ -296,6 +299,15 @@ def with_values(
         fabrics=tables["fabrics"],
         memory=tables["memory"][MEMORY_KEY],
     )
+
+
+FIRST_VALUE = "; first value: "
+"""What parts, in a fitted coefficient's source, the fit from where its first value comes from."""
+
+
+def _name_source(source: str, figures: int) -> str:
+    first = source.rpartition(FIRST_VALUE)[2]
+    return f"fit to {figures} published figures{FIRST_VALUE}{first}" if figures else first
 
 
 def _tables(calibration: Calibration) -> dict[Level, Mapping[str, Mapping[str, Coefficient]]]:
