@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from suanpei.machine.catalogue import load_catalogue
 from suanpei.physics.compute import SOFTMAX_BACKWARD_BYTES, SOFTMAX_FORWARD_BYTES, TILES
 from suanpei.physics.data_parallel import HOST_UPDATES_PER_S, OPTIMIZER_BYTES
 from suanpei.physics.layer import DEQUANTISE_BYTES, LOSS_BYTES
 from suanpei.physics.memory.parameters import BASE_STORAGE_BYTES
 from suanpei.physics.parts import PARTS, RUN_PARTS, STEP_PARTS
 from suanpei.physics.rates import HOST_LINK_FRACTION
+from suanpei.physics.recipe import load_recipes
 from suanpei.physics.run import COUNT_POINTS, RATE_POINTS, RunAssumptions
 from suanpei.physics.step_uncertainty import (
     EXTRAPOLATED_WIDENING,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from suanpei.physics.parts import Part
 
 ROOT = Path(__file__).parents[2]
+RECIPES = load_recipes(load_catalogue().toml("recipes"))
 DOCS = ROOT / "docs"
 PHYSICS = (DOCS / "physics.md").read_text(encoding="utf-8")
 
@@ -86,7 +89,10 @@ def test_the_constants_are_those_of_the_code() -> None:
         ],
         "step-attention": [f"{SOFTMAX_FORWARD_BYTES:g} bytes a score forward, {SOFTMAX_BACKWARD_BYTES:g} backward"],
         "step-head-and-loss": [
-            f"20 bytes with an ordinary cross-entropy, 52 under megatron, {LOSS_BYTES['in-place']:g} where",
+            (
+                f"{RECIPES['ddp'].plain_loss_traffic:g} bytes with an ordinary cross-entropy,"
+                f" {RECIPES['megatron'].plain_loss_traffic:g} under megatron, {LOSS_BYTES['in-place']:g} where"
+            ),
             f"{LOSS_BYTES['fused']:g} with a fused loss",
         ],
         "step-optimizer": [

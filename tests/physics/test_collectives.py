@@ -105,19 +105,20 @@ def test_the_published_eight_card_all_reduce_of_an_a100_node() -> None:
     assert 2 * 7 / 8 * message / seconds / fraction == pytest.approx(234.9e9, rel=0.03)
 
 
-@pytest.mark.parametrize(("mebibytes", "published_us"), [(4, 101.5), (8, 133.5), (32, 424.0), (64, 684.6)])
+@pytest.mark.parametrize(
+    ("mebibytes", "published_us"),
+    [(4, 101.5), (8, 133.5), (16, 276.6), (32, 424.0), (64, 684.6), (128, 1327.6), (256, 2420.6), (512, 4218.4)],
+)
 def test_published_all_reduces_of_middling_size(mebibytes: int, published_us: float) -> None:
-    # nccl_busbw.csv, eight A100; at the benchmark's own rate and the first values of latency and ramp
+    # nccl_busbw.csv, eight A100, every size from 4 to 512 MiB: within a quarter at the benchmark's own rate and A100's
+    # own ramp; without it sizes to 64 MiB come out up to 42 % too short
     nvlink = CALIBRATION.fabric("nvlink")
     resolved = resolve_rates(job(), cluster(), RECIPES["megatron"], CALIBRATION)
     alone = replace(
-        resolved.up,
-        all_reduce_bytes_per_s=234.9e9,
-        latency_s=nvlink["latency_s"].prior,
-        ramp_s=nvlink["ramp_s"].prior,
+        resolved.up, all_reduce_bytes_per_s=234.9e9, latency_s=nvlink["latency_s"].prior, ramp_s=2e-4, halves_share=1.0
     )
     seconds = float(estimate_all_reduce_s(mebibytes * 2.0**20, span_group(8, 1, 8), replace(resolved, up=alone)))
-    assert seconds == pytest.approx(published_us * 1e-6, rel=0.15)
+    assert seconds == pytest.approx(published_us * 1e-6, rel=0.25)
 
 
 @given(ranks=st.integers(1, 512), stride=st.sampled_from([1, 2, 4, 8, 16]), size=st.floats(0, 1e11))

@@ -200,12 +200,6 @@ def test_optimizers_as_frameworks_write_them(tmp_path: Path, text: str, optimize
     assert _one(tmp_path, FINETUNE, optimizer=text).cases[0].job.optimizer == optimizer
 
 
-def test_models_without_fused_attention(tmp_path: Path) -> None:
-    case = _one(tmp_path, FINETUNE, model="Baichuan2-7B", flash_attn="yes").cases[0]
-    assert not case.job.flash_attention
-    assert "Baichuan2-7B" in str(case.assumptions)
-
-
 def test_a_full_card_bounds_from_the_other(tmp_path: Path) -> None:
     case = _one(tmp_path, FINETUNE, peak_mem_gib="80.0", mem_kind="reserved").cases[0]
     assert case.measured[0].bound == "at_least_predicted"

@@ -26,6 +26,8 @@ class Link:
     """``nvlink``, ``pcie``, ``infiniband``, ``roce``, ``efa``, ``ethernet``, ``hccs``, …"""
     halves_share: float = 1.0
     """Share of the rate that is left between the two halves of a server, 1 where a switch joins all. [-]"""
+    one_socket_gpus: int = 0
+    """Accelerators up to which a server has no halves. [-]"""
     is_mesh: bool = False
     """Whether the domain is a full mesh of thin links, so that a smaller group gets only its own links."""
     provenance: Provenance | None = None

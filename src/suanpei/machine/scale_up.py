@@ -116,6 +116,7 @@ def pcie_link(catalogue: Catalogue, row: Row) -> Link:
         latency_s=latency_us / MICROSECONDS_PER_S,
         technology="pcie",
         halves_share=halves_share,
+        one_socket_gpus=pcie["sockets"]["one_socket_gpus"],
         provenance=fabric.provenance(catalogue.as_of("fabrics")),
     )
 

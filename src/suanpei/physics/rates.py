@@ -126,11 +126,7 @@ def _peak(accelerator: Accelerator, number_format: str, field: str, given: str) 
     return peak
 
 
-ONE_SOCKET_GPUS = 4
-"""Accelerators of a server up to which all hang on one socket."""
-
-
-def _link(link: Link, calibration: Calibration, gpus: int) -> LinkRates:
+def _link(link: Link, calibration: Calibration, domain_gpus: int = 1) -> LinkRates:
     coefficients = calibration.fabric(link.technology)
     fraction = coefficients["bandwidth_fraction"].value
     latency = coefficients["latency_s"].value
@@ -140,7 +136,7 @@ def _link(link: Link, calibration: Calibration, gpus: int) -> LinkRates:
         latency_s=latency,
         ramp_s=coefficients["ramp_s"].value,
         is_mesh=link.is_mesh,
-        halves_share=link.halves_share if gpus > ONE_SOCKET_GPUS else 1.0,
+        halves_share=link.halves_share if domain_gpus > link.one_socket_gpus else 1.0,
     )
 
 
@@ -195,7 +191,7 @@ def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calib
         step_overhead_s=habit["step_overhead_s"],
         host_bytes_per_s=accelerator.pcie_bytes_per_s * HOST_LINK_FRACTION,
         up=_link(cluster.scale_up, calibration, cluster.domain_gpus),
-        out=_link(cluster.scale_out, calibration, 1),
+        out=_link(cluster.scale_out, calibration),
         domain_gpus=cluster.domain_gpus,
     )
 

@@ -101,19 +101,10 @@ def read_job(
         optimizer=_read_optimizer(row, adapters=adapters),
         lora=_read_lora(row) if adapters else None,
         base_storage=_read_storage(row.text("quant")) if method == "qlora" else None,
-        flash_attention=_read_flash(row, assumptions),
+        flash_attention=row.text("flash_attn") != "no",
         loss=_read_loss(row),
         offload=_read_offload(row, assumptions),
     )
-
-
-def _read_flash(row: Row, assumptions: list[Message]) -> bool:
-    """Read whether attention is fused; code that comes with some models has no fused kernel to switch on."""
-    model = row.text("model")
-    if re.match(r"baichuan2|chatglm3?-", model, re.IGNORECASE):
-        assumptions.append(Message("the code of {model} has no fused attention", model=model))
-        return False
-    return row.text("flash_attn") != "no"
 
 
 def _read_loss(row: Row) -> LossKernel:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 FOLDS = 5
 """Groups of the cross-validation; a configuration and its repeats stay in one."""
 
-REFIT_STEPS = 4
+REFIT_STEPS = 2
 """Steps of a refit without some cases, along the derivatives of the full fit."""
 
 IDENTIFIED_SHARE = 0.7

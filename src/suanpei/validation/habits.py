@@ -33,15 +33,16 @@ COMPILED_LOSS: Habits = (("plain_loss_bytes", 4.0),)
 with the model since 2025; before, its training script switched that off)."""
 
 PADDED: Habits = (("other_lengths_kept", 3.0),)
-"""Batches as long as their longest sample. Measured: at length 2,048 ms-swift's benchmark reserves 36 to 47 bytes per
-logit, one model family apart, where 12 are needed."""
+"""Batches as long as their longest sample. Read from ms-swift's benchmark: at length 2,048 it
+reserves 36 to 47 bytes per logit where 12 are needed."""
 
 EAGER_HEAD: Habits = (("in_place_loss_bytes", 8.0),)
 """An in-place loss kernel behind the head of a Hugging Face model: 16-bit logits, their fp32 copy that the gradient is
-written over, and its 16-bit copy. Measured: 7.9 bytes for 128,256 tokens of vocabulary (fms-acceleration, A100)."""
+written over, and its 16-bit copy."""
 
-UNPREPARED: tuple[str, ...] = ("litgpt", "torchtune", "unsloth", "accelerated-peft")
-"""What tunes a quantised base without peft's ``prepare_model_for_kbit_training``: norms stay in 16 bits."""
+UNPREPARED: tuple[str, ...] = ("litgpt", "torchtune", "accelerated-peft")
+"""What, beside unsloth, tunes a quantised base without peft's ``prepare_model_for_kbit_training``, so that norms stay in
+16 bits."""
 
 
 def read_habits(row: Row, job: Job) -> Habits:
@@ -73,10 +74,11 @@ def read_tuning_habits(row: Row, job: Job, strategy: Strategy) -> Habits:
         strategy: Gives ranks and micro-batches.
     """
     software = f"{row.text('framework')} {row.text('plugin')}"
-    habits: list[tuple[str, Any]] = [*UNSLOTH] if "unsloth" in software else []
+    has_unsloth = "unsloth" in (row.text("framework"), row.text("plugin"))
+    habits: list[tuple[str, Any]] = [*UNSLOTH] if has_unsloth else []
     if "fused ops" in software:
         habits += EAGER_HEAD
-    if any(name in software for name in UNPREPARED):
+    if has_unsloth or any(name in software for name in UNPREPARED):
         habits.append(("wide_quantised_residual", False))
     if "litgpt" in software and strategy.dp > 1 and strategy.grad_accum > 1 and not job.trains_all:
         habits.append(("mixed_units", True))

@@ -80,7 +80,7 @@ class Score:
     most: float | None
     """Target; None is none on this side."""
     is_met: bool | None
-    """None without a target."""
+    """None without a target, and for rows that a fit may have seen."""
 
 
 def score(
@@ -125,7 +125,7 @@ def _state(place: Place, n: int, value: float, limits: Limits | None = None) -> 
         value=value,
         least=limits.least,
         most=limits.most,
-        is_met=None if limits == NO_LIMITS else limits.are_kept_by(value),
+        is_met=None if limits == NO_LIMITS or place.split == "as_fitted" else limits.are_kept_by(value),
     )
 
 

@@ -63,7 +63,7 @@ NO_LIMITS = Limits()
 def find_limits(place: Place) -> Limits:
     """Find the target of a statistic.
 
-    Rows that a fit may have seen are held against the targets of cross-validation.
+    Rows that a fit may have seen stand beside the targets of cross-validation; see `Score.is_met`.
 
     Args:
         place: Which statistic.

@@ -79,7 +79,7 @@ def read_throughput_case(row: Row, file: str) -> Case:
     recipe = find_recipe(row.text("framework"))
     if recipe == "megatron" and sharding in (Sharding.ZERO2, Sharding.ZERO3):
         recipe = "fsdp"
-    elif recipe == "megatron" and not job.flash_attention:
+    elif recipe == "megatron" and _predates_flash(row):
         recipe = "megatron-2021"
     return Case(
         case_id=row.case_id,
@@ -223,11 +223,18 @@ def _read_flash(row: Row, assumptions: list[Message]) -> bool:
     text = row.text("attention")
     if text:
         return "unfused" not in text
-    early = any(name in row.text("framework") for name in PRE_FLASH)
-    if early or re.match(r"20(21|22)-", row.text("software_release")):
+    if _predates_flash(row):
         assumptions.append(Message("attention kernel not published: unfused assumed, before flash attention"))
         return False
     return True
+
+
+def _predates_flash(row: Row) -> bool:
+    """Whether the software is of 2021 or 2022: by its name or release, else by attention that is said to be unfused."""
+    released = row.text("software_release")
+    if any(name in row.text("framework") for name in PRE_FLASH) or re.match(r"20(21|22)-", released):
+        return True
+    return not released and "unfused" in row.text("attention")
 
 
 def _read_capacity(dispatcher: str, assumptions: list[Message]) -> float | None:
