@@ -60,11 +60,11 @@ A refit without some rows starts at the full fit and steps along its derivatives
 is decided once, on all rows. Intervals of a split are made from errors of the other groups of that split. A target
 stands in brackets behind the figure that it is for; the last column says whether all targets of the row are met.
 
-Three things are not blind. Two factors between a benchmark and the first value of a rate (0.8 on matrix products, 0.6 on
-attention backward) come from an earlier fit of all rows. What some frameworks keep in memory otherwise than the recipes
-(`validation/habits.py`) was read from their code and in part from the tables of fms-acceleration, litgpt and ms-swift.
-And where a source leaves recomputation open, memory is judged with the least that fits by our own estimate, so that the
-verdict of such a row, one in four of throughput.csv, says little.
+Three things are not blind. Two factors between a benchmark and the first value of a rate (0.8 on matrix products, 0.6
+on attention backward) come from an earlier fit of all rows. What some frameworks keep in memory otherwise than the
+recipes (`validation/habits.py`) was read from their code and in part from the tables of fms-acceleration, litgpt and
+ms-swift. And where a source leaves recomputation open, memory is judged with the least that fits by our own estimate,
+so that the verdict of such a row, one in four of throughput.csv, says little.
 """
 
 SOURCES = """Errors and shares as above, of one source each. `fits` and `fits_at_risk`: of the rows that ran, the shares

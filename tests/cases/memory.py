@@ -43,6 +43,7 @@ from suanpei.physics.strategy import Recompute, Sharding, Strategies, Strategy, 
 from suanpei.physics.utilisation import judge_figure, shortfall_factor
 from suanpei.physics.workload import build_workload
 from suanpei.units import GIB_BYTES, MIB_BYTES
+from suanpei.validation.habits import UNSLOTH
 from suanpei.verbs.inputs import Inputs, load_inputs
 from suanpei.verbs.job_request import JobRequest, build_job
 
@@ -301,11 +302,12 @@ def mem_15(given: Fields) -> Fields:
 
 
 def mem_16(given: Fields) -> Fields:
+    unsloth = replace(inputs().recipe("ddp"), **dict(UNSLOTH), wide_quantised_residual=False)
     setting = Setting(
         model="Llama-3-8B",
         card="A100-80G-SXM",
         gpus=given["gpus"],
-        recipe=inputs().recipe("ddp"),
+        recipe=unsloth,
         sharding=Sharding.NONE,
         usable_gib=given["gpu_usable_gib"],
         job={"method": "qlora", "lora": Lora(), "base_storage": "nf4", "loss": "in-place"},

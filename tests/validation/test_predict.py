@@ -77,6 +77,19 @@ def test_unpublished_recomputation_is_none(tmp_path: Path) -> None:
     assert found[0] == pytest.approx(found[1])
 
 
+def test_memory_of_unpublished_recomputation_is_the_least_that_fits(tmp_path: Path) -> None:
+    # 16 sequences without flash attention do not fit 80 GiB but with full recomputation
+    big = {**THROUGHPUT, "micro_batch_seqs": "16", "step_time_s": "1"}
+    rows = [
+        {**big, "case_id": f"megatron-{index}", "recompute": recompute}
+        for index, recompute in enumerate(("", "none", "full"))
+    ]
+    verdicts = [
+        one.predicted for one in _predict(write_rows(tmp_path / "open.csv", rows)).predictions if one.metric == "fits"
+    ]
+    assert verdicts[0] == verdicts[2] > verdicts[1]
+
+
 def test_gpu_hours_are_tokens_over_throughput(tmp_path: Path) -> None:
     hours = _predict(write_rows(tmp_path / "run.csv", [WHOLE_RUN])).predictions[0].predicted
     # 6.7e9 × 6 × 2e12 FLOP at 80 % and at 15 % of 312 TFLOP/s bracket any sane estimate

@@ -66,7 +66,7 @@ def test_text_in_both_languages(result: ValidateResult) -> None:
         text = recorder.export_text()
         assert heading in text
         assert "megatron-001" in text
-    assert translate(result.skipped[0].reason, "zh") == "没有配方描述框架 in-house"
+    assert translate(result.skipped[0].reason, "zh") == "没有方案描述框架 in-house"
 
 
 def test_assumptions_are_counted_once(result: ValidateResult) -> None:

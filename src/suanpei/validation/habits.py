@@ -41,8 +41,8 @@ EAGER_HEAD: Habits = (("in_place_loss_bytes", 8.0),)
 written over, and its 16-bit copy."""
 
 UNPREPARED: tuple[str, ...] = ("litgpt", "torchtune", "accelerated-peft")
-"""What, beside unsloth, tunes a quantised base without peft's ``prepare_model_for_kbit_training``, so that norms stay in
-16 bits."""
+"""What, beside unsloth, tunes a quantised base without peft's ``prepare_model_for_kbit_training``: norms stay in 16
+bits."""
 
 
 def read_habits(row: Row, job: Job) -> Habits:
