@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 """The entry that stands for what nothing measured."""
 KINDS = ("generations", "recipes", "fabrics")
-Split = Literal["grouped", "source_left_out"]
-SPLITS: tuple[Split, ...] = ("grouped", "source_left_out")
+EvidenceSplit = Literal["grouped", "source_left_out"]
+SPLITS: tuple[EvidenceSplit, ...] = ("grouped", "source_left_out")
 """How a figure was kept from the fit that predicted it: with its configuration alone, or with its whole source."""
 DIGEST_LENGTH = 8
 COEFFICIENT_DIGITS = 4
@@ -62,9 +62,9 @@ class Residuals:
 class Evidence:
     """What was measured, and how well it was predicted by fits that did not see it."""
 
-    step: Mapping[Split, Mapping[str, Residuals]]
+    step: Mapping[EvidenceSplit, Mapping[str, Residuals]]
     """Of step times, by class (``A``, ``B``, ``C``)."""
-    memory: Mapping[Split, Mapping[str, Residuals]]
+    memory: Mapping[EvidenceSplit, Mapping[str, Residuals]]
     """Of memory peaks, by counter."""
     generations: frozenset[str]
     """Accelerator generations with a measured speed."""

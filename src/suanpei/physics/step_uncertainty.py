@@ -15,7 +15,7 @@ from suanpei.physics.setting import ERROR_CLASSES, SIZES
 from suanpei.physics.uncertainty import PRIOR_STEP_SIGMA, Spread, say_residuals, stretch_sources
 
 if TYPE_CHECKING:
-    from suanpei.machine.calibration import Evidence, Residuals, Split
+    from suanpei.machine.calibration import Evidence, EvidenceSplit, Residuals
     from suanpei.physics.setting import Setting, Size
 
 WAITING_SPREAD = 5.0
@@ -61,12 +61,12 @@ def scale_step(waiting_share: float) -> float:
     return hypot(1.0 - waiting_share, WAITING_SPREAD * waiting_share)
 
 
-def choose_split(evidence: Evidence, setting: Setting) -> Split:
+def choose_split(evidence: Evidence, setting: Setting) -> EvidenceSplit:
     """Name the residuals that speak for a step: cross-validation's where card, recipe and fabric were all measured."""
     return "grouped" if setting.place in evidence.settings else "source_left_out"
 
 
-def spread_step_time(evidence: Evidence, setting: Setting, split: Split | None = None) -> Spread:
+def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit | None = None) -> Spread:
     """Give the distribution of a step time.
 
     Args:
@@ -135,7 +135,7 @@ def bound_step_factor(evidence: Evidence, error_class: str, confidence: float) -
     return min(factors)
 
 
-def _spread_class(evidence: Evidence, error_class: str, split: Split) -> tuple[Spread, str, Residuals | None]:
+def _spread_class(evidence: Evidence, error_class: str, split: EvidenceSplit) -> tuple[Spread, str, Residuals | None]:
     """Give the spread of a class at scale 1, the class that it really comes from, and its residuals."""
     for candidate in ERROR_CLASSES[ERROR_CLASSES.index(error_class) :]:
         residuals = evidence.step.get(split, {}).get(candidate)

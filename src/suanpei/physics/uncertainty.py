@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suanpei.job.job import Job
-    from suanpei.machine.calibration import Calibration, Evidence, Residuals, Split
+    from suanpei.machine.calibration import Calibration, Evidence, EvidenceSplit, Residuals
     from suanpei.physics.estimate import Verdict
     from suanpei.physics.recipe import Recipe
 
@@ -228,7 +228,7 @@ def spread_need(calibration: Calibration, job: Job, recipe: Recipe) -> Spread:
     return spread_memory(calibration.evidence, name_counter(ALLOCATED, job, recipe), recipe.name)
 
 
-def spread_memory(evidence: Evidence, counter: str, recipe: str, split: Split | None = None) -> Spread:
+def spread_memory(evidence: Evidence, counter: str, recipe: str, split: EvidenceSplit | None = None) -> Spread:
     """Give the distribution of peak memory by counter.
 
     Memory depends on the framework, hardly on the card: the residuals are those of cross-validation where the recipe

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suanpei.machine.calibration import Calibration
-    from suanpei.machine.calibration import Split as EvidenceSplit
+    from suanpei.machine.calibration import Calibration, EvidenceSplit
     from suanpei.machine.catalogue import Catalogue
     from suanpei.validation.case import Case, SkippedCase
     from suanpei.validation.free_coefficients import FreeCoefficient, Parameter

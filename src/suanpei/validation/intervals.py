@@ -19,7 +19,7 @@ from suanpei.validation.residuals import weighted_quantile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from suanpei.machine.calibration import Split
+    from suanpei.machine.calibration import EvidenceSplit
     from suanpei.physics.setting import Setting
     from suanpei.validation.residuals import Prediction
 
@@ -27,7 +27,7 @@ MEASURED_CONFIGURATIONS = 5
 """A place is measured from this many configurations on: fewer cannot show how far apart its runs lie."""
 
 
-def collect_evidence(held_out: Mapping[Split, Sequence[Prediction]]) -> Evidence:
+def collect_evidence(held_out: Mapping[EvidenceSplit, Sequence[Prediction]]) -> Evidence:
     """Gather what intervals rest on from predictions by fits that did not see their figures.
 
     Args:
@@ -185,7 +185,7 @@ def _name_kind(prediction: Prediction) -> str:
 
 
 def _with_interval(prediction: Prediction, evidence: Evidence, known: frozenset[tuple[str, str]]) -> Prediction:
-    split: Split = "grouped" if (_name_kind(prediction), prediction.source) in known else "source_left_out"
+    split: EvidenceSplit = "grouped" if (_name_kind(prediction), prediction.source) in known else "source_left_out"
     if prediction.metric in SPEED_METRICS and prediction.setting is not None:
         low, high = spread_step_time(evidence, prediction.setting, split).interval(1.0)
         if prediction.metric != "step_s":
