@@ -334,7 +334,7 @@ def test_calibration_fractions_are_fractions_and_times_are_short() -> None:
                     ratios = {
                         "newest_attention_gain": 4.0,
                         "newest_backward_gain": 5.0,
-                        "pass_traffic": 4.0,
+                        "pass_traffic": 6.0,
                         "bandwidth_fraction": 1.3,
                     }
                     most = ratios.get(name, 1.0)

@@ -192,6 +192,8 @@ def _read_kind(kind: str, entries: Mapping[str, Any]) -> dict[str, dict[str, Coe
 
 def _read_coefficient(place: str, facts: Mapping[str, Any]) -> Coefficient:
     value = _number(f"{place}.value", facts.get("value"))
+    if value < 0:
+        raise InputError(Message("calibration: {place} must not be negative, got {given}", place=place, given=value))
     return Coefficient(
         value=value,
         standard_error=_number(f"{place}.standard_error", facts["standard_error"])

@@ -40,6 +40,8 @@ ALIGNED_ELEMENTS = 8
 """Inner dimensions of 16-bit products must be multiples of this to run on matrix units. Source: NVIDIA, "Matrix
 Multiplication Background User's Guide", section 3 (16 bytes)."""
 
+HALF_BYTES = 2.0
+
 UNALIGNED_RATE = 1 / 16
 """What is left of the rate where they are not: general cores instead of matrix units. Source: A100 data sheet, 19.5 of
 312 TFLOP/s."""
@@ -187,7 +189,8 @@ def estimate_attention_s(
         return forward + rates.product_start_s, backward + rates.product_start_s
     flops = sequences * count_attention_flops(core, seq_len, full=True)
     scores = sequences * core.heads * float(seq_len) ** 2
-    aligned = core.head_dim % ALIGNED_ELEMENTS == 0 and core.value_dim % ALIGNED_ELEMENTS == 0
+    widths = (core.head_dim, core.value_dim)
+    aligned = rates.compute_bytes > HALF_BYTES or not any(width % ALIGNED_ELEMENTS for width in widths)
     rate = rates.head_flops_per_s * (1.0 if aligned else UNALIGNED_RATE)
     forward = flops / rate + scores * SOFTMAX_FORWARD_BYTES / rates.memory_bytes_per_s
     backward = 2.0 * flops / rate + scores * SOFTMAX_BACKWARD_BYTES / rates.memory_bytes_per_s

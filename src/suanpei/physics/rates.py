@@ -13,9 +13,11 @@ from suanpei.errors import InputError
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from suanpei.job.job import Job, Precision
     from suanpei.machine.accelerator import Accelerator
-    from suanpei.machine.calibration import Calibration
+    from suanpei.machine.calibration import Calibration, Coefficient
     from suanpei.machine.cluster import Cluster
     from suanpei.machine.fabric import Link
     from suanpei.physics.recipe import Recipe
@@ -126,15 +128,41 @@ def _peak(accelerator: Accelerator, number_format: str, field: str, given: str) 
     return peak
 
 
+GENERATION_COEFFICIENTS = (
+    "matrix_fraction",
+    "matrix_fraction_fp8",
+    "memory_fraction",
+    "attention_forward_fraction",
+    "attention_backward_fraction",
+    "newest_attention_gain",
+    "newest_backward_gain",
+    "product_start_s",
+)
+RECIPE_COEFFICIENTS = ("pass_traffic", "launch_s", "hidden_comm_cost", "tensor_overlap", "step_overhead_s")
+FABRIC_COEFFICIENTS = ("bandwidth_fraction", "latency_s", "ramp_s")
+
+
+def _read_values(found: Mapping[str, Coefficient], names: Sequence[str], place: str) -> dict[str, float]:
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise InputError(
+            Message(
+                "calibration: {place} lacks {names}; a file of an older version must be fitted anew",
+                place=place,
+                names=", ".join(absent),
+            )
+        )
+    return {name: found[name].value for name in names}
+
+
 def _link(link: Link, calibration: Calibration, domain_gpus: int = 1) -> LinkRates:
-    coefficients = calibration.fabric(link.technology)
-    fraction = coefficients["bandwidth_fraction"].value
-    latency = coefficients["latency_s"].value
+    value = _read_values(calibration.fabric(link.technology), FABRIC_COEFFICIENTS, f"fabrics.{link.technology}")
+    fraction = value["bandwidth_fraction"]
     return LinkRates(
         ring_bytes_per_s=link.achievable_bytes_per_s * fraction,
         all_reduce_bytes_per_s=link.all_reduce_bytes_per_s * fraction,
-        latency_s=latency,
-        ramp_s=coefficients["ramp_s"].value,
+        latency_s=value["latency_s"],
+        ramp_s=value["ramp_s"],
         is_mesh=link.is_mesh,
         halves_share=link.halves_share if domain_gpus > link.one_socket_gpus else 1.0,
     )
@@ -153,14 +181,16 @@ def resolve_rates(job: Job, cluster: Cluster, recipe: Recipe, calibration: Calib
         Rates in SI units.
 
     Raises:
-        InputError: the accelerator does not run the precision (fp8 before Ada and Hopper, bf16 before Ampere).
+        InputError: a coefficient is absent, or the accelerator does not run the precision (fp8 before Ada and Hopper,
+            bf16 before Ampere).
 
     Valid for: coefficients of a generation that was measured; others fall back to ``default`` and say so in the
     evidence of the estimate.
     """
     accelerator = cluster.accelerator
-    value = {name: coefficient.value for name, coefficient in calibration.generation(accelerator.generation).items()}
-    habit = {name: coefficient.value for name, coefficient in calibration.recipe(recipe.name).items()}
+    generation = accelerator.generation
+    value = _read_values(calibration.generation(generation), GENERATION_COEFFICIENTS, f"generations.{generation}")
+    habit = _read_values(calibration.recipe(recipe.name), RECIPE_COEFFICIENTS, f"recipes.{recipe.name}")
     product_format = PRODUCT_FORMAT[job.precision]
     compute_format = COMPUTE_FORMAT[job.precision]
     product_peak = _peak(accelerator, product_format, "precision", job.precision)

@@ -7,7 +7,7 @@ file passes its tables here.
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
-from math import inf
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError
@@ -128,6 +128,9 @@ class Recipe:
     source: str
 
 
+UNBOUNDED = ("step_group_parameters",)
+"""Fields that may be infinite."""
+
 AXES = ("tp", "sp", "pp", "vpp", "cp", "ep")
 """Axes that a recipe may offer beside dp."""
 
@@ -169,7 +172,13 @@ def _parse_recipe(name: str, table: Any) -> Recipe:
 
 
 def _parse_field(recipe: str, field: str, kind: str, value: Any) -> Any:
-    if kind == "float" and isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+    if (
+        kind == "float"
+        and isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and value >= 0
+        and (isfinite(value) or field in UNBOUNDED)
+    ):
         return float(value)
     if kind == "bool" and isinstance(value, bool):
         return value

@@ -6,8 +6,10 @@ The method is that of ``uncertainty``; here is what depends on the setting of th
 from __future__ import annotations
 
 from dataclasses import replace
-from math import hypot, prod
+from math import hypot, log, prod
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from suanpei.machine.calibration import SPLITS
 from suanpei.messages import Message
@@ -15,8 +17,12 @@ from suanpei.physics.setting import ERROR_CLASSES, SIZES
 from suanpei.physics.uncertainty import PRIOR_STEP_SIGMA, Spread, say_residuals, stretch_sources
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suanpei.machine.calibration import Evidence, EvidenceSplit, Residuals
     from suanpei.physics.setting import Setting, Size
+
+    FloatArray = NDArray[np.float64]
 
 WAITING_SPREAD = 5.0
 """How many times less sure a second of waiting (bare communication, bubble, fixed time) is than a second of work.
@@ -45,6 +51,11 @@ REPEAT_SIGMA = 0.03
 configurations in the validation tables have their 5th and 95th percentiles at ± 0.049 about their group's mean."""
 
 
+def scale_steps(waiting_share: FloatArray) -> FloatArray:
+    """Give `scale_step` of many steps, shape of `waiting_share`. [-]"""
+    return np.hypot(1.0 - waiting_share, WAITING_SPREAD * waiting_share)
+
+
 def scale_step(waiting_share: float) -> float:
     """Give how much less sure a step is than one that is all work; errors of work and of waiting are independent.
 
@@ -59,6 +70,10 @@ def scale_step(waiting_share: float) -> float:
         1.458
     """
     return hypot(1.0 - waiting_share, WAITING_SPREAD * waiting_share)
+
+
+LEAST_SCALE = scale_step(1.0 / (1.0 + WAITING_SPREAD**2))
+"""Scale of the waiting share that makes a step as sure as it can be. [-]"""
 
 
 def choose_split(evidence: Evidence, setting: Setting) -> EvidenceSplit:
@@ -103,12 +118,15 @@ def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit 
         said.append(
             Message("class {error_class} has few sources; what the model leaves out: docs/limits.md", error_class=name)
         )
-    return replace(
-        base,
-        widening=base.widening * widening,
-        scale=scale_step(setting.waiting_share),
-        evidence=(line, *said),
-    )
+    spread = replace(base, widening=base.widening * widening, evidence=(line, *said))
+    return replace(spread, scale=min(scale_step(setting.waiting_share), _most_scale(spread)))
+
+
+def _most_scale(spread: Spread) -> float:
+    """Give the scale at which an interval is as wide as that of a prior with every widening; no evidence is less."""
+    low, high = spread.interval(1.0)
+    most = Spread(prior_sigma=PRIOR_STEP_SIGMA, widening=MOST_WIDENING).interval(1.0)
+    return log(most[1] / most[0]) / log(high / low)
 
 
 def bound_step_factor(evidence: Evidence, error_class: str, confidence: float) -> float:
@@ -126,13 +144,28 @@ def bound_step_factor(evidence: Evidence, error_class: str, confidence: float) -
     for split in SPLITS:
         base, _, residuals = _spread_class(evidence, error_class, split)
         # the least scale is that of a waiting share of 1 / (1 + WAITING_SPREAD²), the greatest that of waiting alone
-        scales = (1.0,) if residuals is None else (scale_step(1.0 / (1.0 + WAITING_SPREAD**2)), WAITING_SPREAD)
+        scales = (1.0,) if residuals is None else (LEAST_SCALE, WAITING_SPREAD)
         factors += [
             replace(base, widening=base.widening * widening, scale=scale).factor(confidence)
             for widening in (1.0, MOST_WIDENING)
             for scale in scales
         ]
     return min(factors)
+
+
+def measure_risk(evidence: Evidence, error_class: str, confidence: float) -> float:
+    """Give the logarithm of the factor that a step which is all work stays below; another has it times its scale.
+
+    Args:
+        evidence: What was measured. [-]
+        error_class: ``A``, ``B`` or ``C``. [-]
+        confidence: Probability of staying below. [-]
+
+    Returns:
+        Zero or above. [-]
+    """
+    base, _, _ = _spread_class(evidence, error_class, "source_left_out")
+    return max(float(base.log_quantile(confidence)), 0.0)
 
 
 def _spread_class(evidence: Evidence, error_class: str, split: EvidenceSplit) -> tuple[Spread, str, Residuals | None]:
@@ -175,8 +208,8 @@ def _list_widenings(evidence: Evidence, setting: Setting) -> list[tuple[float, M
             )
         )
     for size in SIZES:
-        low, high = evidence.ranges.get(size, (0.0, 0.0))
         value = getattr(setting, size)
+        low, high = evidence.ranges.get(size, (value, value))
         if not low <= value <= high:
             found.append(
                 (

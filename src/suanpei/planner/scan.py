@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from suanpei.physics.evaluate import Estimates, judge_memory
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.run import count_steps
 from suanpei.physics.setting import describe_setting
+from suanpei.physics.step_uncertainty import LEAST_SCALE, scale_steps
 from suanpei.physics.uncertainty import Fit, spread_need
 from suanpei.planner.bounds import bound_step_s
 from suanpei.planner.options import Found
@@ -60,19 +62,23 @@ class Scanner:
     evaluate: Evaluate
     tallies: Tallies
 
-    def scan(self, cluster: Cluster, training_limits_s: Mapping[int, float]) -> dict[int, Found]:
-        """Find the fastest fitting strategy for every number of accelerators.
+    def scan(self, cluster: Cluster, training_limits_s: Mapping[int, float], risk: float = 0.0) -> dict[int, Found]:
+        """Find the best fitting strategy for every number of accelerators.
+
+        The best has the least training time at the confidence asked for: a step that waits is less sure than one that
+        computes. Without constraints it is the fastest.
 
         Args:
             cluster: On what. [-]
             training_limits_s: Numbers of accelerators, each with the longest predicted training time that could still
                 keep the constraints; infinite without any. [s]
+            risk: Logarithm of the factor at that confidence of a step that is all work. [-]
 
         Returns:
             The best by number; numbers on which nothing fits are absent.
         """
         counts = sorted(training_limits_s)
-        best = _Best(counts, np.array([training_limits_s[count] for count in counts]))
+        best = _Best(counts, np.array([training_limits_s[count] for count in counts]), risk)
         stack = cluster.accelerator.stack
         recipes = [recipe for recipe in self.recipes if stack in recipe.stacks]
         name = cluster.accelerator.name
@@ -102,7 +108,8 @@ class Scanner:
         strategies = block.strategies.take(fitting)
         index, steps = best.index_of(strategies), self._steps(strategies)
         bound_s = steps * bound_step_s(self.work, rates, recipe, strategies)
-        over_limit, slower = bound_s > best.limit_s[index], bound_s > best.training_s[index]
+        over_limit = bound_s > best.limit_s[index]
+        slower = bound_s * exp(best.risk * LEAST_SCALE) > best.sure_s[index]
         self._add_limit(cluster, strategies, over_limit, bound_s, best.limit_s[index])
         self._add_slower(cluster, ~over_limit & slower)
         kept = np.flatnonzero(~(over_limit | slower))
@@ -115,7 +122,9 @@ class Scanner:
         estimates = self.evaluate(
             self.work.job, cluster, recipe, self.calibration, grid.strategies, block.memory.take(rows), grid
         )
-        accepted = best.offer(index, steps[kept] * estimates.step_s, estimates)
+        waiting = np.maximum(1.0 - estimates.compute_s / estimates.step_s, 0.0)
+        sure_s = steps[kept] * estimates.step_s * np.exp(best.risk * scale_steps(waiting))
+        accepted = best.offer(index, sure_s, estimates)
         self._add_slower(cluster, np.ones(len(kept), dtype=np.bool_), accepted)
 
     def _steps(self, strategies: Strategies) -> FloatArray:
@@ -201,28 +210,30 @@ class Scanner:
 
 
 class _Best:
-    """The fastest so far, by number of accelerators."""
+    """The best so far, by number of accelerators."""
 
-    def __init__(self, counts: Sequence[int], limit_s: FloatArray) -> None:
+    def __init__(self, counts: Sequence[int], limit_s: FloatArray, risk: float) -> None:
         self.counts = np.array(counts, dtype=np.int64)
         self.limit_s = limit_s
-        self.training_s = np.full(len(counts), np.inf)
+        self.risk = risk
+        self.sure_s = np.full(len(counts), np.inf)
+        """Training time at the confidence asked for. [s]"""
         self.places: dict[int, tuple[Estimates, int]] = {}
 
     def index_of(self, strategies: Strategies) -> NDArray[np.intp]:
         """Give the position of each strategy's number of accelerators."""
         return np.searchsorted(self.counts, strategies.gpus)
 
-    def offer(self, index: NDArray[np.intp], training_s: FloatArray, estimates: Estimates) -> int:
-        """Take what is faster; `index` ascends. Returns how many numbers have their first strategy."""
+    def offer(self, index: NDArray[np.intp], sure_s: FloatArray, estimates: Estimates) -> int:
+        """Take what is better; `index` ascends. Returns how many numbers have their first strategy."""
         starts = np.flatnonzero(np.diff(index, prepend=-1))
-        least = np.minimum.reduceat(training_s, starts)
+        least = np.minimum.reduceat(sure_s, starts)
         first = 0
         for start, end, time_s in zip(starts, [*starts[1:], len(index)], least, strict=True):
             place = int(index[start])
-            if time_s < self.training_s[place]:
-                row = int(start) + int(np.argmin(training_s[start:end]))
-                first += not np.isfinite(self.training_s[place])
-                self.training_s[place] = time_s
+            if time_s < self.sure_s[place]:
+                row = int(start) + int(np.argmin(sure_s[start:end]))
+                first += not np.isfinite(self.sure_s[place])
+                self.sure_s[place] = time_s
                 self.places[int(self.counts[place])] = (estimates, row)
         return first

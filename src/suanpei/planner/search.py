@@ -15,7 +15,7 @@ from suanpei.messages import Message
 from suanpei.physics.evaluate import evaluate as evaluate_physics
 from suanpei.physics.run import RunAssumptions, estimate_runs
 from suanpei.physics.setting import ERROR_CLASSES, classify_step
-from suanpei.physics.step_uncertainty import bound_step_factor, spread_step_time
+from suanpei.physics.step_uncertainty import bound_step_factor, measure_risk, spread_step_time
 from suanpei.physics.workload import build_workload
 from suanpei.planner.enumerate import PRACTICAL, Space
 from suanpei.planner.frontier import find_frontier
@@ -129,7 +129,7 @@ class _Search:
         if limited and self.settings.constraints.budget is not None:
             indices = self._priced(indices)
         limits = self._training_limits_s(cluster, indices, limited=limited)
-        found = self.scanner.scan(cluster, limits) if limits else {}
+        found = self.scanner.scan(cluster, limits, self._measure_risk(cluster, indices)) if limits else {}
         choices: list[Choice] = []
         for index in indices:
             mine = {count: found[count] for count in sorted(set(self.options[index].counts)) if count in found}
@@ -147,6 +147,15 @@ class _Search:
                     Reason.UNPRICED, len(option.counts), Message("on {accelerator}", accelerator=name)
                 )
         return [index for index in indices if self.options[index].price_per_gpu_hour is not None]
+
+    def _measure_risk(self, cluster: Cluster, indices: Sequence[int]) -> float:
+        """Give what the confidence asked for adds to a time that is all work; nothing without a limit to keep."""
+        constraints = self.settings.constraints
+        if constraints.is_open:
+            return 0.0
+        most = max(max(self.options[index].counts) for index in indices)
+        error_class = classify_step(self.job, cluster, most)
+        return measure_risk(self.calibration.evidence, error_class, constraints.confidence)
 
     def _training_limits_s(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> dict[int, float]:
         """Give, by number of accelerators, the longest training time that could keep the constraints.

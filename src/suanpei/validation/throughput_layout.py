@@ -50,6 +50,8 @@ def read_strategies(row: Row, assumptions: list[Message]) -> tuple[Strategy, ...
                 )
             )
         grad_accum = global_batch // (micro_batch * dp)
+    if grad_accum < 1:
+        raise InputError(Message("{column} must be at least 1, got {given}", column="grad_accum", given=grad_accum))
     vpp = row.count("vpp")
     if vpp is None:
         vpp = 1
