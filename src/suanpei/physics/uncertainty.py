@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import exp, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -90,6 +90,24 @@ class Fit(IntEnum):
         return calls[self]
 
 
+@lru_cache(maxsize=256)
+def _lay_knots(residuals: tuple[float, ...], prior_sigma: float) -> tuple[FloatArray, FloatArray, float]:
+    """Lay scores, logarithms and their median at scale and widening 1: one distribution serves many settings."""
+    count = len(residuals)
+    end = float(_SCORES[-1])
+    if not count:
+        return np.array([-end, end]), np.array([-end, end]) * prior_sigma, 0.0
+    logs = np.sort(np.asarray(residuals, dtype=np.float64))
+    scores = np.array([_NORMAL.inv_cdf(rank / (count + 1)) for rank in range(1, count + 1)])
+    if count >= 3:
+        slope = max(float(np.std(logs, ddof=1)) * sqrt(1 + 1 / count), _TAIL_FLOOR)
+    else:
+        slope = max(prior_sigma, float(np.ptp(logs)))
+    scores = np.concatenate([[-end], scores, [end]])
+    logs = np.concatenate([[logs[0] + slope * (-end - scores[1])], logs, [logs[-1] + slope * (end - scores[-2])]])
+    return scores, logs, float(np.interp(0.0, scores, logs))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spread:
     """The distribution of measured over predicted.
@@ -115,20 +133,7 @@ class Spread:
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Normal scores and logarithms through which the quantile function runs, the tails included."""
-        count = len(self.residuals)
-        if not count:
-            end = float(_SCORES[-1])
-            return np.array([-end, end]), np.array([-end, end]) * self.prior_sigma * self.widening * self.scale
-        logs = np.sort(np.asarray(self.residuals, dtype=np.float64))
-        scores = np.array([_NORMAL.inv_cdf(rank / (count + 1)) for rank in range(1, count + 1)])
-        if count >= 3:
-            slope = max(float(np.std(logs, ddof=1)) * sqrt(1 + 1 / count), _TAIL_FLOOR)
-        else:
-            slope = max(self.prior_sigma, float(np.ptp(logs)))
-        end = float(_SCORES[-1])
-        scores = np.concatenate([[-end], scores, [end]])
-        logs = np.concatenate([[logs[0] + slope * (-end - scores[1])], logs, [logs[-1] + slope * (end - scores[-2])]])
-        centre = float(np.interp(0.0, scores, logs))
+        scores, logs, centre = _lay_knots(self.residuals, self.prior_sigma)
         return scores, self.scale * (centre + self.widening * (logs - centre))
 
     def log_quantile(self, probability: ArrayLike) -> FloatArray:
