@@ -6,6 +6,7 @@ The method is that of ``uncertainty``; here is what depends on the setting of th
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from math import hypot, log, prod
 from typing import TYPE_CHECKING
 
@@ -124,9 +125,14 @@ def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit 
 
 def _most_scale(spread: Spread) -> float:
     """Give the scale at which an interval is as wide as that of a prior with every widening; no evidence is less."""
-    low, high = spread.interval(1.0)
-    most = Spread(prior_sigma=PRIOR_STEP_SIGMA, widening=MOST_WIDENING).interval(1.0)
-    return log(most[1] / most[0]) / log(high / low)
+    most = _measure_width((), PRIOR_STEP_SIGMA, MOST_WIDENING)
+    return most / _measure_width(spread.residuals, spread.prior_sigma, spread.widening)
+
+
+@lru_cache(maxsize=256)
+def _measure_width(residuals: tuple[float, ...], prior_sigma: float, widening: float) -> float:
+    low, high = Spread(residuals=residuals, prior_sigma=prior_sigma, widening=widening).interval(1.0)
+    return log(high / low)
 
 
 def bound_step_factor(evidence: Evidence, error_class: str, confidence: float) -> float:
