@@ -24,7 +24,7 @@ def test_naming_an_assumed_network_is_weighed_against_measuring() -> None:
     measured = replace(
         EVIDENCE,
         generations=frozenset({"ampere"}),
-        settings=frozenset({("A", "ampere", "fsdp", cluster().scale_out.technology)}),
+        settings=frozenset({("A", cluster().accelerator.name, "fsdp", cluster().scale_out.technology)}),
         ranges={"hidden": (512, 8192), "gpus": (1, 512), "micro_batch_tokens": (2048, 32768)},
     )
     step, network = list_remedies(measured, setting(64), make_job(), cluster())

@@ -25,14 +25,14 @@ def test_a_setting_names_the_widest_link_that_somebody_stated() -> None:
     known = replace(cluster(), fabric_is_assumed=False)
     common = {"micro_batch_seqs": 4, "step_s": 10.0, "compute_s": 7.5}
     inside = describe_setting(make_job(), cluster(), "fsdp", gpus=8, **common)  # type: ignore[arg-type]
-    assert inside.place == ("A", "ampere", "fsdp", "nvlink")
+    assert inside.place == ("A", cluster().accelerator.name, "fsdp", "nvlink")
     assert inside.waiting_share == pytest.approx(0.25)
     # 4 sequences of 2,048 tokens
     assert (inside.hidden, inside.gpus, inside.micro_batch_tokens) == (512, 8, 8192)
     across = describe_setting(make_job(), known, "fsdp", gpus=16, **common)  # type: ignore[arg-type]
-    assert across.place == ("A", "ampere", "fsdp", known.scale_out.technology)
+    assert across.place == ("A", cluster().accelerator.name, "fsdp", known.scale_out.technology)
     assumed = describe_setting(make_job(), cluster(), "fsdp", gpus=16, **common)  # type: ignore[arg-type]
-    assert assumed.place == ("B", "ampere", "fsdp", "")
+    assert assumed.place == ("B", cluster().accelerator.name, "fsdp", "")
 
 
 def test_work_beyond_the_step_waits_for_nothing() -> None:

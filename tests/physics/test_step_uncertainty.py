@@ -28,14 +28,14 @@ from suanpei.validation.intervals import resample
 
 NINETEEN = Residuals(logs=tuple(k / 100 for k in range(-9, 10)), sources=5, median_error=0.05, p90_error=0.08)
 SETTING = Setting(
-    error_class="A", generation="hopper", recipe="fsdp", fabric="roce", hidden=4096, gpus=64, micro_batch_tokens=8192,
-    waiting_share=0.0,
+    error_class="A", card="H100-SXM5-80GB", generation="hopper", recipe="fsdp", fabric="roce", hidden=4096, gpus=64,
+    micro_batch_tokens=8192, pretrains=True, waiting_share=0.0,
 )  # fmt: skip
 EVIDENCE = Evidence(
     step={"grouped": {"A": NINETEEN, "B": NINETEEN}, "source_left_out": {"A": NINETEEN, "B": NINETEEN}},
     memory={},
     generations=frozenset({"hopper"}),
-    settings=frozenset({("A", "hopper", "fsdp", "roce")}),
+    settings=frozenset({("A", "H100-SXM5-80GB", "fsdp", "roce")}),
     counters=frozenset(),
     ranges={"hidden": (1024, 8192), "gpus": (1, 512), "micro_batch_tokens": (2048, 32768)},
 )
@@ -79,7 +79,7 @@ def test_a_class_without_residuals_reads_the_next_and_without_any_the_prior() ->
 def test_each_gap_in_the_evidence_widens_and_says_so() -> None:
     stretched = half_width(replace(SETTING, fabric="infiniband"))
     for change, factor, said in (
-        ({"generation": "cdna3"}, UNMEASURED_WIDENING, "no training run on cdna3"),
+        ({"card": "MI300X", "generation": "cdna3"}, UNMEASURED_WIDENING, "no training run on cdna3"),
         ({"recipe": "ddp"}, UNSEEN_RECIPE_WIDENING, "few or no steps of recipe ddp"),
         ({"hidden": 16384, "fabric": ""}, EXTRAPOLATED_WIDENING, "hidden width 16,384 lies beyond"),
         ({"gpus": 1024, "fabric": ""}, EXTRAPOLATED_WIDENING, "number of cards 1,024 lies beyond"),
@@ -89,8 +89,14 @@ def test_each_gap_in_the_evidence_widens_and_says_so() -> None:
         assert half_width(setting) == pytest.approx(stretched * factor), change
         assert said in str(spread_step_time(EVIDENCE, setting).evidence[1])
     # 1.5 · 1.25 · 1.25³ = 3.66 is more than the bound
-    all_gaps = replace(SETTING, generation="cdna3", recipe="ddp", hidden=1, gpus=9999, micro_batch_tokens=1)
+    all_gaps = replace(SETTING, card="MI300X", generation="cdna3", recipe="ddp", hidden=1, gpus=9999, micro_batch_tokens=1)
     assert half_width(all_gaps) == pytest.approx(stretched * MOST_WIDENING)
+
+
+def test_tuning_reads_errors_of_sources_left_out() -> None:
+    tuning = replace(SETTING, pretrains=False)
+    assert half_width(tuning) == pytest.approx(half_width(replace(SETTING, fabric="infiniband")))
+    assert "two sources only" in " ".join(str(line) for line in spread_step_time(EVIDENCE, tuning).evidence)
 
 
 def test_few_sources_point_to_the_limits() -> None:

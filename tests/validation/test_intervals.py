@@ -23,8 +23,8 @@ from suanpei.validation.intervals import (
 from suanpei.validation.residuals import Prediction
 
 SETTING = Setting(
-    error_class="A", generation="ampere", recipe="megatron", fabric="roce", hidden=4096, gpus=64,
-    micro_batch_tokens=8192, waiting_share=0.0,
+    error_class="A", card="A100-SXM4-80GB", generation="ampere", recipe="megatron", fabric="roce", hidden=4096, gpus=64,
+    micro_batch_tokens=8192, pretrains=True, waiting_share=0.0,
 )  # fmt: skip
 BASE = Prediction(
     case_id="a-1", file="throughput", kind="throughput", source="a", error_class="A", set_name="", generation="ampere",
@@ -100,7 +100,7 @@ def test_a_place_is_measured_from_a_few_configurations_on() -> None:
     ]
     evidence = collect_evidence({"grouped": [*enough, *others], "source_left_out": enough})
     # nine repeats of one configuration are one, and an assumed network is no place
-    assert evidence.settings == {("A", "ampere", "megatron", "roce")}
+    assert evidence.settings == {("A", "A100-SXM4-80GB", "megatron", "roce")}
     assert evidence.counters == {("device", "megatron")}
     assert evidence.generations == {"ampere"}
     # a single card lacks nothing that was measured

@@ -127,7 +127,7 @@ def read_calibration(data: Mapping[str, Any]) -> Calibration:
     Args:
         data: ``calibration_id``, ``as_of``; tables ``generations``, ``recipes`` and ``fabrics`` of tables of
             coefficients; table ``memory`` of coefficients; table ``measured`` with lists ``generations``,
-            ``settings`` (class, generation, recipe, fabric) and ``counters`` (counter, recipe) and pairs ``ranges``;
+            ``settings`` (class, card, recipe, fabric) and ``counters`` (counter, recipe) and pairs ``ranges``;
             tables ``residuals`` by kind (``step``, ``memory``), split and class or counter: ``sources``, their
             ``logs``, ``median_error`` and ``p90_error``. [-]
 

@@ -23,6 +23,8 @@ class Setting:
 
     error_class: str = field(metadata={"json": "class"})
     """Class of the validation: ``A``, ``B`` or ``C``."""
+    card: str
+    """Name of the accelerator."""
     generation: str
     """Of the accelerator."""
     recipe: str
@@ -34,13 +36,15 @@ class Setting:
     """Accelerators of the job. [-]"""
     micro_batch_tokens: int
     """Tokens of one micro-batch of a data-parallel rank. [-]"""
+    pretrains: bool
+    """Whether the job is pretraining: tuning was timed by few sources, and its errors are not those of pretraining."""
     waiting_share: float
     """Share of the step in which the fullest stage does not compute: bare communication, bubble, fixed time. [-]"""
 
     @property
     def place(self) -> tuple[str, str, str, str]:
-        """Class, generation, recipe and fabric: what counts as measured or not."""
-        return self.error_class, self.generation, self.recipe, self.fabric
+        """Class, card, recipe and fabric: what counts as measured or not."""
+        return self.error_class, self.card, self.recipe, self.fabric
 
 
 def describe_setting(
@@ -70,12 +74,14 @@ def describe_setting(
     link = cluster.scale_out if spans_nodes else cluster.scale_up
     return Setting(
         error_class=error_class or classify_step(job, cluster, gpus),
+        card=cluster.accelerator.name,
         generation=cluster.accelerator.generation,
         recipe=recipe,
         fabric="" if spans_nodes and uses_assumed_fabric(cluster, gpus) else link.technology,
         hidden=job.architecture.hidden,
         gpus=gpus,
         micro_batch_tokens=micro_batch_seqs * job.seq_len,
+        pretrains=job.method == "pretrain",
         # compute counts both ends of a pipeline, of which the fullest stage has one
         waiting_share=max(1.0 - compute_s / step_s, 0.0),
     )

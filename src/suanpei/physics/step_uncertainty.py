@@ -73,13 +73,16 @@ def scale_step(waiting_share: float) -> float:
     return hypot(1.0 - waiting_share, WAITING_SPREAD * waiting_share)
 
 
+MUCH_WAITING = 0.1
+"""Waiting share from which the evidence says what it does to the interval. [-]"""
+
 LEAST_SCALE = scale_step(1.0 / (1.0 + WAITING_SPREAD**2))
 """Scale of the waiting share that makes a step as sure as it can be. [-]"""
 
 
 def choose_split(evidence: Evidence, setting: Setting) -> EvidenceSplit:
-    """Name the residuals that speak for a step: cross-validation's where card, recipe and fabric were all measured."""
-    return "grouped" if setting.place in evidence.settings else "source_left_out"
+    """Name the residuals that speak for a step: cross-validation's where card, recipe and fabric pretrained before."""
+    return "grouped" if setting.pretrains and setting.place in evidence.settings else "source_left_out"
 
 
 def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit | None = None) -> Spread:
@@ -114,6 +117,19 @@ def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit 
             " fits without the whole source, {sources} sources weighing equally: half within {half}, nine of ten within"
             " {most}",
             **values,
+        )
+    if split == "source_left_out" and not setting.pretrains:
+        said.append(
+            Message("speeds of tuning were measured by two sources only; their errors were larger: docs/limits.md")
+        )
+    if setting.waiting_share > MUCH_WAITING:
+        said.append(
+            Message(
+                "{share} of the step is waiting, which is less sure: the interval is {factor:.2f} times that of work"
+                " alone",
+                share=f"{setting.waiting_share:.0%}",
+                factor=scale_step(setting.waiting_share),
+            )
         )
     if residuals.sources < FEW_SOURCES:
         said.append(

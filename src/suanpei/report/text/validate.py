@@ -37,12 +37,7 @@ SKIP_ROWS = 12
 def render_validate(result: ValidateResult, lang: Language) -> RenderableType:
     """Render the scores beside their targets, errors by source and more, the largest, and why rows were skipped."""
     parts: list[RenderableType] = [Paragraph(translate(_SEEN, lang)), Text(), *render_scores(result.scores, lang)]
-    parts += [
-        Paragraph(translate(count_met(result.scores), lang)),
-        Text(),
-        Paragraph(translate(_LEGEND, lang)),
-        Text(),
-    ]
+    parts += [Paragraph(translate(_LEGEND, lang)), Text()]
     for by, title in (
         ("source", translate("By source", lang)),
         ("set", translate("By published table", lang)),
