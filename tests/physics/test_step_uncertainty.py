@@ -89,7 +89,9 @@ def test_each_gap_in_the_evidence_widens_and_says_so() -> None:
         assert half_width(setting) == pytest.approx(stretched * factor), change
         assert said in str(spread_step_time(EVIDENCE, setting).evidence[1])
     # 1.5 · 1.25 · 1.25³ = 3.66 is more than the bound
-    all_gaps = replace(SETTING, card="MI300X", generation="cdna3", recipe="ddp", hidden=1, gpus=9999, micro_batch_tokens=1)
+    all_gaps = replace(
+        SETTING, card="MI300X", generation="cdna3", recipe="ddp", hidden=1, gpus=9999, micro_batch_tokens=1
+    )
     assert half_width(all_gaps) == pytest.approx(stretched * MOST_WIDENING)
 
 

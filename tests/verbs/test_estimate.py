@@ -51,8 +51,20 @@ def test_a_measured_step_replaces_the_predicted_one() -> None:
     # the noise between repeats is all that is left: nothing narrows it further
     assert measured.step.high_seconds / measured.step.low_seconds == pytest.approx(predicted.remedies[0].width)
     assert "measured by you" in str(measured.evidence[0])
-    assert measured.evidence[1:] == tuple(line for line in predicted.evidence if str(line).startswith("memory"))
+    assert f"{200.0 / predicted.step.seconds:.2f}" in str(measured.evidence[1])
+    assert measured.evidence[-1:] == tuple(line for line in predicted.evidence if str(line).startswith("memory"))
     assert measured.remedies == ()
+
+
+def test_a_measured_step_outside_the_prediction_is_pointed_out() -> None:
+    predicted = estimate(ASKED).estimate.step
+
+    def says_outside(seconds: float) -> bool:
+        evidence = estimate(replace(ASKED, measured_step=f"{seconds:.3f}s")).estimate.evidence
+        return any("lies outside" in str(line) for line in evidence)
+
+    assert says_outside(1.1 * predicted.high_seconds)
+    assert not says_outside(0.99 * predicted.high_seconds)
 
 
 def test_advice_that_a_fitting_configuration_gets_is_faster_and_fits() -> None:

@@ -206,7 +206,29 @@ def rescale_to_measured(estimate: Estimate, measured_s: float, memory: Spread) -
         hfu=estimate.hfu / ratio,
         of_achievable=estimate.of_achievable / ratio,
         tokens_per_second_per_gpu=estimate.tokens_per_second_per_gpu / ratio,
-        evidence=(*spread.evidence, *memory.evidence),
+        evidence=(*spread.evidence, *_compare_measured(estimate, measured_s), *memory.evidence),
         remedies=(),
     )
     return rescaled, spread
+
+
+def _compare_measured(estimate: Estimate, measured_s: float) -> list[Message]:
+    """Say how a measured step lies against what was predicted."""
+    step = estimate.step
+    said = [
+        Message(
+            "predicted before you measured: {predicted} ({low} to {high}); measured over predicted is {ratio:.2f}",
+            predicted=name_duration(step.seconds),
+            low=name_duration(step.low_seconds),
+            high=name_duration(step.high_seconds),
+            ratio=measured_s / step.seconds,
+        )
+    ]
+    if not step.low_seconds <= measured_s <= step.high_seconds:
+        said.append(
+            Message(
+                "the measured step lies outside what was predicted: check the time, --global-batch and --gpus, then"
+                " what the machine does otherwise"
+            )
+        )
+    return said
