@@ -129,6 +129,8 @@ def _cost_table(cost: Cost, lang: Language) -> Table:
             (translate("Amount", lang), "right"),
         ]
     )
+    # the names break, so that no amount is cut on a narrow console
+    table.columns[0].no_wrap = False
     for part in cost.parts:
         for line in part.parts or (part,):
             _add_part(table, line, lang)
