@@ -131,7 +131,7 @@ def test_no_setting_stays_below_the_bound(
 def test_scaled_residuals_cover_steps_that_wait_and_steps_that_do_not() -> None:
     random = np.random.default_rng(3)
     shares = np.array([0.0, 0.5])
-    scales = np.array([scale_step(share) for share in shares])
+    scales = scale_step(shares)
     # both kinds spread by 0.05 of their scale; one interval for both would hold all of the first and 80 % of the second
     logs = tuple(np.sort(random.normal(0.0, 0.05, 199)))
     evidence = replace(EVIDENCE, step={"grouped": {"A": replace(NINETEEN, logs=logs)}})

@@ -123,7 +123,7 @@ def test_held_out_figures_are_predicted_by_what_did_not_see_them(result: FitResu
 
 def _scaled(prediction: Prediction) -> float:
     assert prediction.setting is not None
-    return prediction.log_residual / scale_step(prediction.setting.waiting_share)
+    return prediction.log_residual / float(scale_step(prediction.setting.waiting_share))
 
 
 def test_a_hidden_size_left_out_has_no_say_in_its_own_prediction(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from math import hypot, log, prod
+from math import log, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from suanpei.physics.setting import ERROR_CLASSES, SIZES
 from suanpei.physics.uncertainty import PRIOR_STEP_SIGMA, Spread, say_residuals, stretch_sources
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from suanpei.machine.calibration import Evidence, EvidenceSplit, Residuals
     from suanpei.physics.setting import Setting, Size
@@ -52,31 +52,27 @@ REPEAT_SIGMA = 0.03
 configurations in the validation tables have their 5th and 95th percentiles at ± 0.049 about their group's mean."""
 
 
-def scale_steps(waiting_share: FloatArray) -> FloatArray:
-    """Give `scale_step` of many steps, shape of `waiting_share`. [-]"""
-    return np.hypot(1.0 - waiting_share, WAITING_SPREAD * waiting_share)
-
-
-def scale_step(waiting_share: float) -> float:
+def scale_step(waiting_share: ArrayLike) -> FloatArray:
     """Give how much less sure a step is than one that is all work; errors of work and of waiting are independent.
 
     Args:
-        waiting_share: Share of the step in which nothing computes. [-]
+        waiting_share: Share of the step in which nothing computes, any shape. [-]
 
     Returns:
-        ``√((1 - share)² + (WAITING_SPREAD · share)²)``. [-]
+        ``√((1 - share)² + (WAITING_SPREAD · share)²)``, the same shape. [-]
 
     Example:
-        >>> round(scale_step(0.25), 3)
-        1.458
+        >>> scale_step([0.0, 0.25]).round(3).tolist()
+        [1.0, 1.458]
     """
-    return hypot(1.0 - waiting_share, WAITING_SPREAD * waiting_share)
+    share = np.asarray(waiting_share, dtype=np.float64)
+    return np.asarray(np.hypot(1.0 - share, WAITING_SPREAD * share))
 
 
 MUCH_WAITING = 0.1
 """Waiting share from which the evidence says what it does to the interval. [-]"""
 
-LEAST_SCALE = scale_step(1.0 / (1.0 + WAITING_SPREAD**2))
+LEAST_SCALE = float(scale_step(1.0 / (1.0 + WAITING_SPREAD**2)))
 """Scale of the waiting share that makes a step as sure as it can be. [-]"""
 
 
@@ -128,7 +124,7 @@ def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit 
                 "{share} of the step is waiting, which is less sure: the interval is {factor:.2f} times that of work"
                 " alone",
                 share=f"{setting.waiting_share:.0%}",
-                factor=scale_step(setting.waiting_share),
+                factor=float(scale_step(setting.waiting_share)),
             )
         )
     if residuals.sources < FEW_SOURCES:
@@ -136,7 +132,7 @@ def spread_step_time(evidence: Evidence, setting: Setting, split: EvidenceSplit 
             Message("class {error_class} has few sources; what the model leaves out: docs/limits.md", error_class=name)
         )
     spread = replace(base, widening=base.widening * widening, evidence=(line, *said))
-    return replace(spread, scale=min(scale_step(setting.waiting_share), _most_scale(spread)))
+    return replace(spread, scale=min(float(scale_step(setting.waiting_share)), _most_scale(spread)))
 
 
 def _most_scale(spread: Spread) -> float:

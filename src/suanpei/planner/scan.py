@@ -21,7 +21,7 @@ from suanpei.physics.evaluate import Estimates, judge_memory
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.run import count_steps
 from suanpei.physics.setting import describe_setting
-from suanpei.physics.step_uncertainty import LEAST_SCALE, scale_steps
+from suanpei.physics.step_uncertainty import LEAST_SCALE, scale_step
 from suanpei.physics.uncertainty import Fit, spread_need
 from suanpei.planner.bounds import bound_step_s
 from suanpei.planner.options import Found
@@ -123,7 +123,7 @@ class Scanner:
             self.work.job, cluster, recipe, self.calibration, grid.strategies, block.memory.take(rows), grid
         )
         waiting = np.maximum(1.0 - estimates.compute_s / estimates.step_s, 0.0)
-        sure_s = steps[kept] * estimates.step_s * np.exp(best.risk * scale_steps(waiting))
+        sure_s = steps[kept] * estimates.step_s * np.exp(best.risk * scale_step(waiting))
         accepted = best.offer(index, sure_s, estimates)
         self._add_slower(cluster, np.ones(len(kept), dtype=np.bool_), accepted)
 

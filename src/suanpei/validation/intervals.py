@@ -117,7 +117,7 @@ def _summarise(sources: Sequence[Sequence[Sequence[Prediction]]]) -> Residuals:
 def _scaled_residual(prediction: Prediction) -> float:
     if prediction.setting is None:
         return prediction.log_residual
-    return prediction.log_residual / scale_step(prediction.setting.waiting_share)
+    return prediction.log_residual / float(scale_step(prediction.setting.waiting_share))
 
 
 def _name_residual(prediction: Prediction) -> str:
