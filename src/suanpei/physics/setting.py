@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from suanpei.job.job import Job
     from suanpei.machine.cluster import Cluster
+
+    FloatArray = NDArray[np.float64]
 
 ERROR_CLASSES = ("A", "B", "C")
 """Classes of step times by how much of a run is known; see `classify_step`."""
@@ -82,9 +88,22 @@ def describe_setting(
         gpus=gpus,
         micro_batch_tokens=micro_batch_seqs * job.seq_len,
         pretrains=job.method == "pretrain",
-        # compute counts both ends of a pipeline, of which the fullest stage has one
-        waiting_share=max(1.0 - compute_s / step_s, 0.0),
+        waiting_share=float(share_waiting(step_s, compute_s)),
     )
+
+
+def share_waiting(step_s: ArrayLike, compute_s: ArrayLike) -> FloatArray:
+    """Give the share of a step in which the fullest stage does not compute.
+
+    Args:
+        step_s: Time of a step, any shape. [s]
+        compute_s: Of it, work of the fullest stage with both ends of a pipeline, of which it has one. [s]
+
+    Returns:
+        ``1 - compute / step``, not below 0, broadcast shape. [-]
+    """
+    step, compute = np.asarray(step_s, dtype=np.float64), np.asarray(compute_s, dtype=np.float64)
+    return np.asarray(np.maximum(1.0 - compute / step, 0.0))
 
 
 def uses_assumed_fabric(cluster: Cluster, gpus: int) -> bool:

@@ -20,7 +20,7 @@ from suanpei.physics.checkpoint import estimate_checkpoint_bytes
 from suanpei.physics.evaluate import Estimates, judge_memory
 from suanpei.physics.rates import resolve_rates
 from suanpei.physics.run import count_steps
-from suanpei.physics.setting import describe_setting
+from suanpei.physics.setting import describe_setting, share_waiting
 from suanpei.physics.step_uncertainty import LEAST_SCALE, scale_step
 from suanpei.physics.uncertainty import Fit, spread_need
 from suanpei.planner.bounds import bound_step_s
@@ -122,7 +122,7 @@ class Scanner:
         estimates = self.evaluate(
             self.work.job, cluster, recipe, self.calibration, grid.strategies, block.memory.take(rows), grid
         )
-        waiting = np.maximum(1.0 - estimates.compute_s / estimates.step_s, 0.0)
+        waiting = share_waiting(estimates.step_s, estimates.compute_s)
         sure_s = steps[kept] * estimates.step_s * np.exp(best.risk * scale_step(waiting))
         accepted = best.offer(index, sure_s, estimates)
         self._add_slower(cluster, np.ones(len(kept), dtype=np.bool_), accepted)

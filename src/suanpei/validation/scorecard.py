@@ -18,6 +18,7 @@ from suanpei.validation.case import MEMORY_METRICS, SPEED_METRICS
 from suanpei.validation.regret import measure_regrets
 from suanpei.validation.scope import is_owed_prediction
 from suanpei.validation.summary import (
+    CALLS,
     SMALL_SOURCE_ROWS,
     abs_error,
     average,
@@ -175,9 +176,9 @@ def _score_verdicts(file: str, split: Split, predictions: Sequence[Prediction]) 
     """Score the calls on rows that ran and on rows whose memory ran out; sources of few rows weigh as one."""
     calls = [one for one in predictions if one.metric == "fits"]
     measures: tuple[tuple[str, float, Callable[[Prediction], float]], ...] = (
-        ("oom_caught", 0.0, lambda one: float(one.predicted < 1.0)),
-        ("fitting_refused", 1.0, lambda one: float(one.predicted == 0.0)),
-        ("fitting_at_risk", 1.0, lambda one: float(one.predicted == 0.5)),
+        ("oom_caught", 0.0, lambda one: 1.0 - CALLS["oom"](one)),
+        ("fitting_refused", 1.0, CALLS["fits"]),
+        ("fitting_at_risk", 1.0, CALLS["fits_at_risk"]),
     )
     scores = []
     for figure, outcome, measure in measures:

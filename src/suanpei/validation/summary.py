@@ -119,9 +119,9 @@ def _name_metrics(prediction: Prediction) -> tuple[str, ...]:
 
 
 def _summarise_group(file: str, metric: str, by: By, value: str, predictions: Sequence[Prediction]) -> Summary:
-    if metric in _CALLS or metric.endswith(" bound"):
-        configurations = weigh_configurations(predictions, SMALL_SOURCE_ROWS if metric in _CALLS else 1)
-        share = average(configurations, _CALLS.get(metric, breaks_bound))
+    if metric in CALLS or metric.endswith(" bound"):
+        configurations = weigh_configurations(predictions, SMALL_SOURCE_ROWS if metric in CALLS else 1)
+        share = average(configurations, CALLS.get(metric, breaks_bound))
         return Summary(
             file=file,
             metric=metric,
@@ -186,7 +186,7 @@ def breaks_bound(prediction: Prediction) -> float:
     return float(above if prediction.bound == "at_most_predicted" else not above)
 
 
-_CALLS: Mapping[str, Callable[[Prediction], float]] = {
+CALLS: Mapping[str, Callable[[Prediction], float]] = {
     "fits": lambda prediction: float(prediction.predicted == 0.0),
     "fits_at_risk": lambda prediction: float(prediction.predicted == 0.5),
     "oom": lambda prediction: float(prediction.predicted == 1.0),
