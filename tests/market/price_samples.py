@@ -9,8 +9,9 @@ from typing import Any
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.machine.table import Row
 from suanpei.market.indicative import PriceTerms
-from suanpei.market.offer import PriceRow, Term
+from suanpei.market.offer import PriceRow
 from suanpei.market.price_rows import PriceTable, load_exchange_rates, load_prices
+from suanpei.market.terms import UNKNOWN_TAX, Term
 from suanpei.money import Money
 
 AS_OF = date(2026, 11, 30)
@@ -53,7 +54,7 @@ def price_row(price: str, **values: Any) -> PriceRow:
         "market": "cn",
         "term": HOURLY,
         "unit_sold": "card",
-        "tax": "",
+        "tax": UNKNOWN_TAX,
         "links": "",
         "source": "made for the test",
         "note": "",

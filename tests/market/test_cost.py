@@ -19,7 +19,8 @@ from suanpei.market.cost import (
     price_run,
 )
 from suanpei.market.indicative import quote_indicative, state_price
-from suanpei.market.offer import Term, UnitPrice
+from suanpei.market.offer import UnitPrice
+from suanpei.market.terms import Term, read_tax
 from suanpei.planner.billing import count_paid_hours
 from suanpei.planner.options import ClusterOption
 from suanpei.units import HOUR_S
@@ -206,6 +207,6 @@ def test_the_search_ranks_by_the_bill(hours: float, gpus: int, median: Decimal, 
 
 @pytest.mark.parametrize(("tax", "said"), [("不含税", True), ("excluded", True), ("含税 6%", False), ("", False)])
 def test_tax_that_a_price_leaves_out_is_named(tax: str, said: bool) -> None:
-    rows = {"X": tuple(price_row("6.5", provider=f"Seller {index}", tax=tax) for index in range(3))}
+    rows = {"X": tuple(price_row("6.5", provider=f"Seller {index}", tax=read_tax(tax)) for index in range(3))}
     (price, *_) = quote_indicative(rows, "X", nodes=1, terms=terms())
     assert any("VAT on top" in str(message) for message in list_missing(price, nodes=1)) == said

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from suanpei.errors import InputError
 from suanpei.market.indicative import IndicativePrice, PriceTerms, quote_indicative, state_price
-from suanpei.market.offer import PriceRow, Term
+from suanpei.market.terms import Term, read_tax
 from suanpei.money import ExchangeRates, Money
 from tests.market.price_samples import AS_OF, MONTHLY, RATES, bundled_table, cny, price_row, terms, usd
 
 if TYPE_CHECKING:
+    from suanpei.market.offer import PriceRow
     from suanpei.market.price_rows import PriceTable
 
 TABLE = bundled_table()
@@ -220,7 +221,7 @@ def test_tax_is_open_for_servers_and_read_as_retail_on_platforms() -> None:
     platform, server = quote_indicative(TABLE, "A100-SXM4-80GB", nodes=1, terms=terms())
     assert (platform.is_tax_open, server.is_tax_open) == (False, True)
     assert any("invoice" in str(question) for question in platform.questions)
-    said = price_row("9", tier="server", term=MONTHLY, tax="included")
+    said = price_row("9", tier="server", term=MONTHLY, tax=read_tax("included"))
     assert not _one(quote_indicative(_table(said), "X", nodes=2, terms=terms())).is_tax_open
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from suanpei.errors import InputError
 from suanpei.market.cost import RunHours, make_bills
-from suanpei.market.offer import Term
 from suanpei.market.offers_file import COLUMNS, load_offers
 from suanpei.market.price_rows import is_in_region
+from suanpei.market.terms import Term
 from suanpei.messages import Message
 from tests.market.price_samples import RATES, cny, usd
 
@@ -31,7 +31,7 @@ def _write(path: Path, *lines: str, encoding: str = "utf-8") -> Path:
 def test_the_encodings_of_excel_read_alike(tmp_path: Path, encoding: str) -> None:
     (offer,) = load_offers(_write(tmp_path / "报价.csv", HEADER, FULL, encoding=encoding))
     assert (offer.provider, offer.accelerator_name, offer.price, offer.count) == ("甲云", "A800", cny("6.5"), 64)
-    assert (offer.tier, offer.unit_sold, offer.links) == ("server", "node8", "8x200G RoCE")
+    assert (offer.tier, offer.unit_gpus, offer.links) == ("server", 8, "8x200G RoCE")
     assert offer.term == Term(billing_hours=730.0, minimum_hours=730.0)
     assert offer.assumptions == ()
     assert offer.questions == ()
@@ -48,7 +48,7 @@ def test_other_separators_and_column_order(tmp_path: Path, separator: str) -> No
 def test_what_is_blank_becomes_an_assumption_or_a_question(tmp_path: Path) -> None:
     bare = "provider,gpu,price_per_hour,currency,count"
     (offer,) = load_offers(_write(tmp_path / "o.csv", bare, "Alpha,H100,2.5,USD,8"))
-    assert (offer.tier, offer.unit_sold, offer.term.billing_hours) == ("platform", "card", 1.0)
+    assert (offer.tier, offer.unit_gpus, offer.term.billing_hours) == ("platform", 1, 1.0)
     said = [str(message) for message in offer.assumptions]
     assert [any(word in line for line in said) for word in ("no term", "no tier", "by the card")] == [True] * 3
     asked = [str(message) for message in offer.questions]
@@ -59,7 +59,7 @@ def test_what_is_blank_becomes_an_assumption_or_a_question(tmp_path: Path) -> No
 
 def test_a_server_without_a_term_is_read_by_the_month(tmp_path: Path) -> None:
     (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, "Alpha,H100,12,CNY,64,,,,,server"))
-    assert (offer.term.billing_hours, offer.unit_sold, offer.unit_price.whole_nodes) == (730.0, "node8", True)
+    assert (offer.term.billing_hours, offer.unit_gpus, offer.unit_price.whole_nodes) == (730.0, 8, True)
     assert any("by the month" in str(message) for message in offer.assumptions)
 
 

@@ -11,8 +11,8 @@ from importlib import resources
 import pytest
 
 from suanpei.errors import InputError
-from suanpei.market.offer import Term, parse_term
 from suanpei.market.price_rows import build_price_rows, is_in_region
+from suanpei.market.terms import Tax, Term, parse_term
 from tests.market.price_samples import CATALOGUE, bundled_table, price_row, raw_row
 
 
@@ -39,7 +39,7 @@ def test_a_row_keeps_what_the_table_says() -> None:
     assert (row.price.amount, row.price.currency, row.date) == (Decimal("6.5"), "CNY", date(2026, 7, 15))
     assert row.term == Term(billing_hours=730.0, minimum_hours=730.0, usual_hours=8760.0)
     assert row.links == ""
-    assert row.tax == "unstated"
+    assert row.tax == Tax(wording="unstated")
 
 
 def test_a_foreign_row_is_priced_per_card_and_names_its_interconnect() -> None:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.market.band import QUARTILE_READINGS, Level, find_band, latest_rows, level_of, read_sellers
-from suanpei.market.offer import PriceRow, Term, Tier, UnitPrice, tier_name
+from suanpei.market.offer import PriceRow, Tier, UnitPrice, tier_name
 from suanpei.market.price_rows import is_in_region
+from suanpei.market.terms import Term
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS
@@ -232,8 +233,8 @@ def _quote(pick: _Pick, wanted: Tier, terms: PriceTerms) -> IndicativePrice:
         oldest=min(dates) if len(dates) == len(used) else None,
         substitutes=_substitutes(pick, wanted, name, terms),
         questions=_questions(used, len(readings), terms),
-        is_tax_open=not all(row.is_tax_stated or _is_retail(row) for row in used),
-        is_tax_left_out=any(row.is_tax_left_out for row in used),
+        is_tax_open=not all(row.tax.state != "unknown" or _is_retail(row) for row in used),
+        is_tax_left_out=any(row.tax.state == "out" for row in used),
     )
 
 
@@ -307,7 +308,7 @@ def _questions(rows: Sequence[PriceRow], readings: int, terms: PriceTerms) -> tu
         questions.append(Message("spot machines may be taken back: ask for the notice and the rate of interruptions"))
     if terms.dedicated and tier != "server":
         questions.append(Message("machines by the hour may be shared: ask whether the whole node is yours alone"))
-    if any(_is_retail(row) and not row.is_tax_stated for row in rows):
+    if any(_is_retail(row) and row.tax.state == "unknown" for row in rows):
         questions.append(
             Message("tax is not stated, the price is read as retail with tax in it: ask for the invoice type")
         )

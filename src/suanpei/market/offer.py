@@ -10,12 +10,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
+from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX
 from suanpei.messages import Message
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from datetime import date
 
+    from suanpei.market.terms import Charges, Payment, Tax, Term
     from suanpei.money import ExchangeRates, Money
     from suanpei.provenance import Confidence
 
@@ -26,25 +27,7 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 UnitSold = Literal["card", "node8"]
 """Sold card by card, or only as a whole 8-card server."""
 
-DAY_HOURS = 24.0
 NODE8_CARDS = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Term:
-    """For how long a price is paid at a time, and at least."""
-
-    billing_hours: float
-    """Time is paid in whole multiples of this: 1 by the hour, 730 by the month. [h]"""
-    minimum_hours: float = 0.0
-    """Shortest rental. [h]"""
-    usual_hours: float = 0.0
-    """What the seller usually asks to sign beyond `minimum_hours`; 0 is nothing known. [h]"""
-
-    @property
-    def is_month_billed(self) -> bool:
-        """Whether a started month is paid whole."""
-        return self.billing_hours >= 28 * DAY_HOURS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,22 +70,11 @@ class PriceRow:
     """Mainland China retail, or elsewhere."""
     term: Term
     unit_sold: UnitSold
-    tax: str
-    """As the source words it; empty is unknown."""
+    tax: Tax
     links: str
     """The interconnect as the source names it; empty is unknown."""
     source: str
     note: str
-
-    @property
-    def is_tax_stated(self) -> bool:
-        """Whether the source says that tax is in the price or out of it."""
-        return is_tax_stated(self.tax)
-
-    @property
-    def is_tax_left_out(self) -> bool:
-        """Whether tax comes on top of the price."""
-        return is_tax_left_out(self.tax)
 
     @property
     def seller(self) -> str:
@@ -122,15 +94,21 @@ class Offer:
     count: int
     """Accelerators on hand in one fabric. [-]"""
     term: Term
-    unit_sold: UnitSold
+    unit_gpus: int
+    """Accelerators that are only sold together: 1 by the card, 8 by the whole 8-card node. [-]"""
     region: str
-    tax: str
     links: str
     """The interconnect as the seller names it; empty is unknown: planned at its worst reading."""
     date: date | None
     source: str
     """File and line, or what the seller wrote as source."""
     note: str
+    price_low: Money | None = None
+    price_high: Money | None = None
+    """The ends of a quoted range; None is the price itself."""
+    tax: Tax = UNKNOWN_TAX
+    charges: Charges = NO_CHARGES
+    payment: Payment = NO_PAYMENT
     assumptions: tuple[Message, ...] = ()
     questions: tuple[Message, ...] = ()
     """What to ask the seller before signing."""
@@ -148,22 +126,22 @@ class Offer:
     @property
     def is_tax_open(self) -> bool:
         """Whether the seller leaves open if tax is in the price."""
-        return not is_tax_stated(self.tax)
+        return self.tax.state == "unknown"
 
     @property
     def is_tax_left_out(self) -> bool:
         """Whether the seller adds tax on top."""
-        return is_tax_left_out(self.tax)
+        return self.tax.state == "out"
 
     @property
     def unit_price(self) -> UnitPrice:
-        """The price as it is billed; an offer has no band."""
+        """The price as it is billed; its band is the range that the seller quotes."""
         return UnitPrice(
-            low=self.price,
+            low=self.price_low or self.price,
             median=self.price,
-            high=self.price,
+            high=self.price_high or self.price,
             term=self.term,
-            whole_nodes=self.unit_sold != "card",
+            whole_nodes=self.unit_gpus > 1,
         )
 
     def priced_in(self, currency: str, rates: ExchangeRates) -> Self:
@@ -184,17 +162,17 @@ class Offer:
             currency=self.price.currency,
             rate=", ".join(map(str, rates.route(self.price.currency, currency))),
         )
-        return replace(self, price=rates.convert(self.price, currency), assumptions=(*self.assumptions, note))
 
+        def converted(money: Money | None) -> Money | None:
+            return None if money is None else rates.convert(money, currency)
 
-def is_tax_left_out(tax: str) -> bool:
-    """Tell whether a wording says that tax comes on top of the price."""
-    return bool(re.search(r"exclud|不含税|未税", tax.casefold()))
-
-
-def is_tax_stated(tax: str) -> bool:
-    """Tell whether a wording says that tax is in the price or out of it (``unstated`` and the like do not)."""
-    return bool(re.search(r"includ|exclud|含税|未税|\d\s*%", tax.casefold())) and "not stated" not in tax.casefold()
+        return replace(
+            self,
+            price=rates.convert(self.price, currency),
+            price_low=converted(self.price_low),
+            price_high=converted(self.price_high),
+            assumptions=(*self.assumptions, note),
+        )
 
 
 def tier_name(tier: Tier) -> Message:
@@ -207,54 +185,3 @@ def tier_name(tier: Tier) -> Message:
         "marketplace": Message("marketplace"),
         "none": Message("no price to plan with"),
     }[tier]
-
-
-_UNITS_HOURS = {"hour": 1.0, "day": DAY_HOURS, "week": 7 * DAY_HOURS, "month": MONTH_HOURS, "year": YEAR_HOURS}
-_LONGEST_TERM_HOURS = 10 * YEAR_HOURS
-_UNIT_WORDS = (
-    ("hour", r"hour|hourly|小时|按时|时租|按量|on.?demand|preemptible|per second|按秒|\bh\b"),
-    ("year", r"year|annual|包年|年"),
-    ("month", r"month|包月|个月|月"),
-    ("week", r"week|周"),
-    ("day", r"\bday|daily|日|天"),
-)
-_PRICING_TERMS = {
-    "on_demand": Term(billing_hours=1.0),
-    "spot": Term(billing_hours=1.0),
-    "community": Term(billing_hours=1.0),
-    "marketplace": Term(billing_hours=1.0),
-    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
-    "reserved_1y": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
-    "reserved_3y": Term(billing_hours=MONTH_HOURS, minimum_hours=3 * YEAR_HOURS),
-}
-
-
-def parse_term(term: str, pricing: str) -> Term | None:
-    """Read for how long a price is paid.
-
-    ``hourly`` and ``按小时`` are paid by the started hour (billing by the second differs by less than an hour in all);
-    ``monthly``, ``1 month``, ``包月`` by the started month of 730 h; ``3 months`` by the month, three at least;
-    ``30 days`` by the started 30 days.
-
-    Args:
-        term: The column ``term`` or a seller's wording; may be empty. [-]
-        pricing: The column ``pricing``, read where `term` says nothing. [-]
-
-    Returns:
-        The term; None where neither says, or a length is not above zero and at most ten years.
-    """
-    text = term.casefold().strip()
-    first, _, rest = text.partition(",")
-    unit = next((unit for unit, words in _UNIT_WORDS if re.search(words, first)), None)
-    if unit is None:
-        return _PRICING_TERMS.get(pricing.strip().casefold())
-    if unit == "hour":
-        return Term(billing_hours=1.0)
-    number = re.search(r"\d+(?:\.\d+)?", first)
-    count = float(number.group()) if number else 1.0
-    hours = count * _UNITS_HOURS[unit]
-    if first.startswith(("-", "−")) or not 0 < hours <= _LONGEST_TERM_HOURS:
-        return None
-    billing_hours = hours if unit in ("day", "week") else MONTH_HOURS
-    usual_hours = YEAR_HOURS if "one-year signing" in rest else 0.0
-    return Term(billing_hours=billing_hours, minimum_hours=hours, usual_hours=usual_hours)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.table import read_rows, read_text
-from suanpei.market.offer import TIERS, Offer, Term, Tier, parse_term
+from suanpei.market.offer import NODE8_CARDS, TIERS, Offer, Tier
 from suanpei.market.price_rows import PriceCells
+from suanpei.market.terms import Term, parse_term, read_tax
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def _read_offer(cells: PriceCells, resolve_name: Callable[[str], str] | None) ->
     tier = _tier(cells, term, provider, assumptions)
     if not cells.text("node_or_card") and tier != "server":
         assumptions.append(Message("the offer of {provider} is taken as sold by the card", provider=provider))
+    is_server_unsaid = tier == "server" and not cells.text("node_or_card")
     offer = Offer(
         provider=provider,
         accelerator_name=name,
@@ -71,9 +73,9 @@ def _read_offer(cells: PriceCells, resolve_name: Callable[[str], str] | None) ->
         price=cells.money("price_per_hour"),
         count=cells.count("count"),
         term=term,
-        unit_sold="node8" if tier == "server" and not cells.text("node_or_card") else unit_sold,
+        unit_gpus=NODE8_CARDS if unit_sold == "node8" or is_server_unsaid else 1,
         region=cells.text("region"),
-        tax=cells.text("tax"),
+        tax=read_tax(cells.text("tax")),
         links=links,
         date=cells.day("date"),
         source=cells.text("source") or f"{cells.row.file}:{cells.row.line}",

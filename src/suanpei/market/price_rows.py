@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from suanpei.errors import InputError
 from suanpei.machine.table import UNDATED
-from suanpei.market.offer import NODE8_CARDS, TIERS, PriceRow, Term, Tier, UnitSold, parse_term
+from suanpei.market.offer import NODE8_CARDS, TIERS, PriceRow, Tier, UnitSold
+from suanpei.market.terms import Term, parse_term, read_tax
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates, Money
 from suanpei.quantities import parse_count, parse_currency
@@ -202,7 +203,7 @@ def _read_row(cells: PriceCells, market: Literal["cn", "world"]) -> PriceRow | N
         market=market,
         term=cells.term(),
         unit_sold=cells.unit_sold(),
-        tax=cells.text("tax"),
+        tax=read_tax(cells.text("tax")),
         links=cells.links("interconnect", "links"),
         source=source,
         note=cells.text("note"),

@@ -1,9 +1,9 @@
 """What every verb returns beside its answer, and the JSON form of any result.
 
 One set of rules serves values (`to_jsonable`) and types (``verbs.json_schema``): a dataclass is an object of its
-fields, a `Message` is ``{key, values, text}``, a `Decimal` a number, an integer enumeration its names in lower case,
-any other enumeration its values. A `Money` is a number where the object that holds it states its ``currency``, else
-``{amount, currency}``. A field's JSON name is its own unless its metadata say ``{"json": "class"}``;
+fields, a `Message` is ``{key, values, text}``, a `Decimal` or `Fraction` a number, an integer enumeration its names in
+lower case, any other enumeration its values. A `Money` is a number where the object that holds it states its
+``currency``, else ``{amount, currency}``. A field's JSON name is its own unless its metadata say ``{"json": "class"}``;
 ``{"json": None}`` leaves it out.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import Field, dataclass, fields, is_dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum, IntEnum
+from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,7 @@ def _to_scalar(value: Any, say: Callable[[Message], str]) -> Any:
         return to_jsonable(value.tolist(), say)
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, float | Decimal):
+    if isinstance(value, float | Decimal | Fraction):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, date):
         return value.isoformat()

@@ -17,6 +17,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum, IntEnum
+from fractions import Fraction
 from functools import cache
 from pathlib import PurePath
 from typing import Any, Literal, get_args, get_origin
@@ -41,6 +42,7 @@ _SCALARS: tuple[tuple[type, dict[str, Any]], ...] = (
     (int, {"type": "integer"}),
     (float, {"type": "number"}),
     (Decimal, {"type": "number"}),
+    (Fraction, {"type": "number"}),
     (str, {"type": "string"}),
     (datetime, {"type": "string", "format": "date-time"}),
     (date, {"type": "string", "format": "date"}),

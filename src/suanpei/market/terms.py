@@ -1,0 +1,188 @@
+"""The terms of a price: for how long it is paid, what tax is in it, what is billed beside it, what is paid ahead.
+
+Everything that a seller leaves open is None or ``unknown``: neither free nor included.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal
+
+from suanpei.units import MONTH_HOURS, YEAR_HOURS
+
+if TYPE_CHECKING:
+    from suanpei.money import Money
+
+DAY_HOURS = 24.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """For how long a price is paid at a time, and at least."""
+
+    billing_hours: float
+    """Time is paid in whole multiples of this: 1 by the hour, 730 by the month. [h]"""
+    minimum_hours: float = 0.0
+    """Shortest rental. [h]"""
+    usual_hours: float = 0.0
+    """What the seller usually asks to sign beyond `minimum_hours`; 0 is nothing known. [h]"""
+
+    @property
+    def is_month_billed(self) -> bool:
+        """Whether a started month is paid whole."""
+        return self.billing_hours >= 28 * DAY_HOURS
+
+
+TaxState = Literal["in", "out", "unknown"]
+"""Whether tax is in the price, comes on top of it, or is not said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tax:
+    """What a seller says of value-added tax."""
+
+    state: TaxState = "unknown"
+    rate_fraction: Decimal | None = None
+    """0.06 is 6 %; None is not stated. [-]"""
+    wording: str = ""
+    """As the source words it; empty is nothing said."""
+
+    @property
+    def factor_in(self) -> Decimal | None:
+        """What the amount as quoted is multiplied by to have tax in it; None where that is not known. [-]"""
+        if self.state == "in":
+            return Decimal(1)
+        if self.state == "out" and self.rate_fraction is not None:
+            return 1 + self.rate_fraction
+        return None
+
+    @property
+    def divisor_out(self) -> Decimal | None:
+        """What the amount as quoted is divided by to have no tax in it; None where that is not known. [-]"""
+        if self.state == "out":
+            return Decimal(1)
+        if self.state == "in" and self.rate_fraction is not None:
+            return 1 + self.rate_fraction
+        return None
+
+
+UNKNOWN_TAX = Tax()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charges:
+    """What a seller bills beside the accelerator-hour. None is not stated."""
+
+    storage_per_gb_month: Money | None = None
+    """Storage for data and checkpoints. [currency/(GB · month)]"""
+    ingress_per_gb: Money | None = None
+    egress_per_gb: Money | None = None
+    set_up: Money | None = None
+    """Once per rental."""
+    fabric_per_gpu_hour: Money | None = None
+    """The network between nodes, where it is billed apart. [currency/card-hour]"""
+    early_exit_fraction: Decimal | None = None
+    """Share of the rent of the unused minimum term that an early exit costs. [-]"""
+    bills_outages: bool | None = None
+    """Whether hours lost to the seller's machines are paid."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payment:
+    """What is paid before it is used. None is not stated."""
+
+    deposit_months: Decimal | None = None
+    """Months of rent held as deposit and given back. [month]"""
+    prepaid_months: Decimal | None = None
+    """Months of rent paid ahead at a time. [month]"""
+    prepaid_fraction: Decimal | None = None
+    """Share of the whole term paid on signing. [-]"""
+
+
+NO_CHARGES = Charges()
+NO_PAYMENT = Payment()
+
+_TAX_OUT = re.compile(
+    r"不含税|未税|税外|税前价|另加税|exclud|excl\b|before tax|plus (?:vat|tax|gst)|\+\s*\d+(?:\.\d+)?\s*%|zzgl"
+    r"|hors taxe|\bht\b"
+)
+_TAX_IN = re.compile(r"含税|税后价|税内|includ|incl\b|with tax|after tax|inkl|\bttc\b")
+_RATE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%")
+
+
+def read_tax(wording: str) -> Tax:
+    """Read what a wording says of tax: ``不含税(6%)``, ``含税``, ``excl. 19% VAT``, ``+0%``, ``unstated``.
+
+    Args:
+        wording: A cell or clause about tax; may be empty. [-]
+
+    Returns:
+        The state, and the rate where one stands there; a rate alone leaves the state unknown.
+    """
+    plain = unicodedata.normalize("NFKC", wording).casefold().strip()
+    rate = _RATE.search(plain)
+    state: TaxState = "unknown"
+    if "not stated" not in plain and "unstated" not in plain:
+        if _TAX_OUT.search(plain):
+            state = "out"
+        elif _TAX_IN.search(plain):
+            state = "in"
+    return Tax(
+        state=state,
+        rate_fraction=None if rate is None else Decimal(rate.group(1)) / 100,
+        wording=wording.strip(),
+    )
+
+
+_UNITS_HOURS = {"hour": 1.0, "day": DAY_HOURS, "week": 7 * DAY_HOURS, "month": MONTH_HOURS, "year": YEAR_HOURS}
+_LONGEST_TERM_HOURS = 10 * YEAR_HOURS
+_UNIT_WORDS = (
+    ("hour", r"hour|hourly|小时|按时|时租|按量|on.?demand|preemptible|per second|按秒|\bh\b"),
+    ("year", r"year|annual|包年|年"),
+    ("month", r"month|包月|个月|月"),
+    ("week", r"week|周"),
+    ("day", r"\bday|daily|日|天"),
+)
+_PRICING_TERMS = {
+    "on_demand": Term(billing_hours=1.0),
+    "spot": Term(billing_hours=1.0),
+    "community": Term(billing_hours=1.0),
+    "marketplace": Term(billing_hours=1.0),
+    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
+    "reserved_1y": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
+    "reserved_3y": Term(billing_hours=MONTH_HOURS, minimum_hours=3 * YEAR_HOURS),
+}
+
+
+def parse_term(term: str, pricing: str) -> Term | None:
+    """Read for how long a price is paid.
+
+    ``hourly`` and ``按小时`` are paid by the started hour (billing by the second differs by less than an hour in all);
+    ``monthly``, ``1 month``, ``包月`` by the started month of 730 h; ``3 months`` by the month, three at least;
+    ``30 days`` by the started 30 days.
+
+    Args:
+        term: The column ``term`` or a seller's wording; may be empty. [-]
+        pricing: The column ``pricing``, read where `term` says nothing. [-]
+
+    Returns:
+        The term; None where neither says, or a length is not above zero and at most ten years.
+    """
+    text = term.casefold().strip()
+    first, _, rest = text.partition(",")
+    unit = next((unit for unit, words in _UNIT_WORDS if re.search(words, first)), None)
+    if unit is None:
+        return _PRICING_TERMS.get(pricing.strip().casefold())
+    if unit == "hour":
+        return Term(billing_hours=1.0)
+    number = re.search(r"\d+(?:\.\d+)?", first)
+    count = float(number.group()) if number else 1.0
+    hours = count * _UNITS_HOURS[unit]
+    if first.startswith(("-", "−")) or not 0 < hours <= _LONGEST_TERM_HOURS:
+        return None
+    billing_hours = hours if unit in ("day", "week") else MONTH_HOURS
+    usual_hours = YEAR_HOURS if "one-year signing" in rest else 0.0
+    return Term(billing_hours=billing_hours, minimum_hours=hours, usual_hours=usual_hours)
