@@ -7,35 +7,29 @@ from decimal import Decimal
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.errors import InputError, NoAnswerError
+from suanpei.errors import InputError
 from suanpei.market.cost import Cost, price_package
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
-from suanpei.planner.options import Constraints
-from suanpei.planner.rejections import Reason
-from suanpei.planner.search import SearchResult, SearchSettings, search
 from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
 from suanpei.verbs.envelope import VerbResult, to_jsonable
-from suanpei.verbs.inputs import load_inputs
-from suanpei.verbs.job_request import build_job, with_method
+from suanpei.verbs.job_request import with_method
 from suanpei.verbs.job_summary import JobSummary, summarise_job
-from suanpei.verbs.nearest_change import find_nearest_change
-from suanpei.verbs.plan_request import read_terms
-from suanpei.verbs.plan_rows import PlanRow, RowBuilder
-from suanpei.verbs.supply import Supplies, build_supplies, select_table
+from suanpei.verbs.plan_search import Planner
+from suanpei.verbs.supply import Supplies, select_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suanpei.errors import SuanpeiError
     from suanpei.job.job import Job, Method
     from suanpei.planner.knee import CurvePoint
     from suanpei.planner.options import Choice
     from suanpei.planner.rejections import Rejection
-    from suanpei.verbs.inputs import Inputs
-    from suanpei.verbs.plan_request import PlanRequest, PlanTerms
+    from suanpei.planner.search import SearchResult
+    from suanpei.verbs.plan_request import PlanRequest
+    from suanpei.verbs.plan_rows import PlanRow
 
 OTHER_STACKS_SHOWN = 3
 
@@ -129,20 +123,17 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
         NoAnswerError: nothing fits, or nothing keeps deadline and budget: the binding constraint and what would help.
     """
     started_s = perf_counter()
-    inputs = load_inputs(request.catalog)
-    terms = read_terms(request, inputs.catalogue)
-    job = build_job(request.job, inputs.catalogue, needs_data=True)
-    supplies = build_supplies(request, terms, inputs)
-    searcher = _Planner(request=request, terms=terms, inputs=inputs, progress=progress)
-    main = select_table(supplies, is_main=True)
-    found = searcher.search(job, main)
+    planner = Planner.prepare(request, progress)
+    job, terms, inputs = planner.job, planner.terms, planner.inputs
+    main = select_table(planner.supplies, is_main=True)
+    found = planner.search(job, main)
     if found.failure is not None:
-        raise searcher.refuse(job, main, found, _with_currency(found.failure, terms))
-    rows = searcher.rows(job, main, found)
-    others_supplies = select_table(supplies, is_main=False)
-    others = searcher.search(job, others_supplies) if others_supplies.items else None
-    other_rows = () if others is None else searcher.rows(job, others_supplies, others)[:OTHER_STACKS_SHOWN]
-    alternatives = searcher.alternatives(job, main, found, rows)
+        raise planner.refuse(job, main, found, found.failure)
+    rows = planner.builder(job, main).build(found.listed)
+    others_supplies = select_table(planner.supplies, is_main=False)
+    others = planner.search(job, others_supplies) if others_supplies.items else None
+    other_rows = () if others is None else planner.builder(job, others_supplies).build(others.listed)
+    alternatives = _Others(planner=planner).alternatives(job, main, found, rows)
     return PlanResult(
         catalog_date=inputs.catalogue.catalog_date,
         calibration_id=inputs.calibration.calibration_id,
@@ -152,7 +143,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                 (
                     *job.assumptions,
                     *terms.assumptions,
-                    *supplies.assumptions,
+                    *planner.supplies.assumptions,
                     *found.listed[0].choice.option.cluster.assumptions,
                     *_batch_notes(job, rows),
                     *PRACTICAL.messages(),
@@ -165,7 +156,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
         rates=tuple(str(rate) for rate in terms.rates.rates),
         plans=rows,
         frontier=_frontier(found, terms.currency),
-        other_stacks=other_rows,
+        other_stacks=other_rows[:OTHER_STACKS_SHOWN],
         alternatives=alternatives,
         knee=_knee(found),
         rejected=found.rejected,
@@ -178,58 +169,17 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Planner:
-    """The searches of one request."""
+class _Others:
+    """What stands beside the first plan."""
 
-    request: PlanRequest
-    terms: PlanTerms
-    inputs: Inputs
-    progress: Callable[[int, int], None] | None
-
-    def search(self, job: Job, supplies: Supplies, *, top: int | None = None) -> SearchResult:
-        """Search the supplies for one job."""
-        terms = self.terms
-        settings = SearchSettings(
-            constraints=Constraints(
-                deadline_s=terms.deadline_s,
-                budget=None if terms.budget is None else float(terms.budget.amount),
-                confidence=terms.confidence,
-            ),
-            objective=terms.objective,
-            top=self.request.top if top is None else top,
-            day_value=None if terms.day_value is None else float(terms.day_value.amount),
-        )
-        return search(
-            job,
-            [item.option for item in supplies.items],
-            self.inputs.current_recipes,
-            self.inputs.calibration,
-            settings,
-            progress=self.progress,
-        )
-
-    def refuse(self, job: Job, supplies: Supplies, found: SearchResult, failure: Message) -> SuanpeiError:
-        """Make the error of a search that lists nothing; where nothing fits, with the nearest change."""
-        if all(rejection.reason == Reason.UNSUPPORTED.value for rejection in found.rejected) and found.rejected:
-            return InputError(failure)
-        if found.choices:
-            return NoAnswerError(failure)
-        change = find_nearest_change(job, self.request, self.terms, self.inputs, supplies, self.search)
-        return NoAnswerError(Message("{failure}. {change}", failure=failure, change=change))
-
-    def rows(self, job: Job, supplies: Supplies, found: SearchResult) -> tuple[PlanRow, ...]:
-        """Explain and price what a search listed."""
-        return self._builder(job, supplies).build(found.listed)
-
-    def _builder(self, job: Job, supplies: Supplies) -> RowBuilder:
-        return RowBuilder(job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency)
+    planner: Planner
 
     def alternatives(
         self, job: Job, supplies: Supplies, found: SearchResult, rows: tuple[PlanRow, ...]
     ) -> tuple[Alternative, ...]:
         """Give the other methods of a tuning job, and the biggest package beside the first plan."""
         alternatives = []
-        if job.method == "full" and self.request.job.method == "auto":
+        if job.method == "full" and self.planner.request.job.method == "auto":
             for method in ("lora", "qlora"):
                 other = self._other_method(job, method, supplies, rows[0])
                 if other is not None:
@@ -244,12 +194,12 @@ class _Planner:
     ) -> Alternative | None:
         try:
             changed = with_method(job, method)
-            found = self.search(changed, supplies, top=1)
+            found = self.planner.search(changed, supplies, top=1)
         except InputError:
             return None
         if not found.listed:
             return None
-        row = self._builder(changed, supplies).row(found.listed[0].choice, 1, found.listed[0].role)
+        row = self.planner.builder(changed, supplies).row(found.listed[0].choice, 1, found.listed[0].role)
         return Alternative(
             kind="method",
             method=method,
@@ -293,18 +243,11 @@ class _Planner:
         if not prices:
             return None
         if not is_small:
-            return self._builder(job, supplies).bills(biggest, biggest.run)[0].cost
+            return self.planner.builder(job, supplies).bills(biggest, biggest.run)[0].cost
         monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
         node = biggest.option.cluster.gpus_per_node
         packages = [price_package(price.unit_price, gpus_per_node=node) for price in monthly]
         return min(packages, key=lambda cost: cost.total.amount)
-
-
-def _with_currency(failure: Message, terms: PlanTerms) -> Message:
-    """Say in which currency the amounts of a refusal are, where it can hold any."""
-    if terms.budget is None:
-        return failure
-    return Message("{failure} (amounts in {currency})", failure=failure, currency=terms.currency)
 
 
 def _frontier(found: SearchResult, currency: str) -> tuple[FrontierPoint, ...]:

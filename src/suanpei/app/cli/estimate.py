@@ -9,6 +9,7 @@ import typer
 
 from suanpei.app.cli import options
 from suanpei.app.cli.frame import CommandLine, Output
+from suanpei.app.cli.plan_options import JobOptions
 
 
 def register(line: CommandLine) -> None:
@@ -18,7 +19,7 @@ def register(line: CommandLine) -> None:
 
 def estimate(
     out: Output,
-    model: options.Model = None,
+    job: JobOptions,
     gpu: Annotated[str | None, typer.Option("--gpu", help="The accelerator as you write it.")] = None,
     gpus: Annotated[str | None, typer.Option("--gpus", help="How many accelerators.")] = None,
     gpus_per_node: options.GpusPerNode = None,
@@ -35,13 +36,6 @@ def estimate(
         int | None, typer.Option("--micro-batch", help="Sequences per micro-batch and rank.")
     ] = None,
     grad_accum: Annotated[int | None, typer.Option("--grad-accum", help="Micro-batches per step and rank.")] = None,
-    global_batch: options.GlobalBatch = None,
-    seq_len: options.SeqLen = None,
-    precision: options.PrecisionOption = None,
-    optimizer: options.OptimizerOption = None,
-    method: options.Method = "auto",
-    lora_rank: options.LoraRank = None,
-    lora_targets: options.LoraTargets = None,
     recipe: Annotated[str | None, typer.Option("--recipe", help="megatron, fsdp, deepspeed or ddp.")] = None,
     fabric: options.Fabric = None,
     host_memory: Annotated[str | None, typer.Option("--host-memory", help="Memory of one machine: 1TiB.")] = None,
@@ -52,44 +46,16 @@ def estimate(
         list[Path] | None,
         typer.Option("--from-launch", help="Megatron arguments, DeepSpeed JSON, torchtitan TOML or a job script."),
     ] = None,
-    tokens: options.Tokens = None,
-    data: options.Data = None,
-    tokenizer: options.Tokenizer = None,
-    samples: options.Samples = None,
-    avg_tokens: options.AvgTokens = None,
-    epochs: options.Epochs = None,
-    loss: options.Loss = None,
-    offload: options.Offload = None,
-    flash_attention: options.FlashAttention = True,
     catalog: options.Catalog = None,
 ) -> None:
     """Estimate one configuration."""
     from suanpei.quantities import parse_bytes
     from suanpei.report.text.estimate import render_estimate
     from suanpei.verbs.estimate import EstimateRequest, estimate
-    from suanpei.verbs.job_request import JobRequest
     from suanpei.verbs.strategy_request import StrategyRequest
 
     request = EstimateRequest(
-        job=JobRequest(
-            model=model,
-            tokens=tokens,
-            data=tuple(data or ()),
-            tokenizer=tokenizer,
-            samples=samples,
-            avg_tokens=avg_tokens,
-            epochs=epochs,
-            method=method,
-            seq_len=seq_len,
-            global_batch=global_batch,
-            precision=precision,
-            optimizer=optimizer,
-            lora_rank=lora_rank,
-            lora_targets=lora_targets,
-            flash_attention=flash_attention,
-            loss=loss,
-            offload=offload,
-        ),
+        job=job.job_request(),
         strategy=StrategyRequest(
             tp=tp,
             sp=sp,

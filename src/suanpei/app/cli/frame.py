@@ -12,6 +12,9 @@ a function whose first parameter is the `Output`; its other parameters are typer
 
         out.show(describe_models(model), render_models)
 
+A parameter whose annotation is a dataclass stands for one option per field: so commands share options
+(``app/cli/plan_options.py``).
+
 The frame adds ``--json`` and ``--lang`` and translates every ``help=``; ``main`` turns errors into one line and an exit
 code. Options that are quantities or one of a few words are taken as text and read by ``suanpei.quantities``, whose
 errors are translated; typer's own are not. The command raises `InputError` or `NoAnswerError`, prints nothing itself,
@@ -26,7 +29,7 @@ import json
 import os
 import sys
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -195,24 +198,19 @@ class CommandLine:
 
         Args:
             name: As it is typed.
-            function: Takes the `Output` first, then typer's parameters by name.
+            function: Takes the `Output` first, then typer's parameters by name, or dataclasses of them.
             help: One English sentence, a literal.
         """
-        hints = typing.get_type_hints(function, include_extras=True)
-        parameters = [
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=self._translated(hints[parameter.name]))
-            for parameter in list(inspect.signature(function).parameters.values())[1:]
-        ]
-        for option, annotation, default in (("as_json", JsonOption, False), ("lang", LangOption, None)):
-            parameters.append(
-                inspect.Parameter(
-                    option, inspect.Parameter.KEYWORD_ONLY, annotation=self._translated(annotation), default=default
-                )
-            )
+        parameters, groups = self._read_parameters(function)
+        parameters += [self._parameter("as_json", JsonOption, False), self._parameter("lang", LangOption, None)]
 
         def invoke(*, as_json: bool, lang: str | None, **values: Any) -> None:  # noqa: ARG001  # read before parsing
+            grouped = {
+                name: kind(**{item.name: values.pop(item.name) for item in fields(kind)})
+                for name, kind in groups.items()
+            }
             try:
-                function(Output(lang=self.lang, as_json=as_json), **values)
+                function(Output(lang=self.lang, as_json=as_json), **grouped, **values)
                 sys.stdout.flush()
             except KeyboardInterrupt as error:  # typer would leave without a word
                 raise InterruptionError(Message("interrupted")) from error
@@ -223,6 +221,26 @@ class CommandLine:
         invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         invoke.__name__ = name
         self.app.command(name, help=translate(help, self.lang), cls=LocalCommand)(invoke)
+
+    def _read_parameters(self, function: Callable[..., None]) -> tuple[list[inspect.Parameter], dict[str, type[Any]]]:
+        """List typer's parameters of a function behind its first, and the dataclasses that some are gathered into."""
+        hints = typing.get_type_hints(function, include_extras=True)
+        parameters: list[inspect.Parameter] = []
+        groups: dict[str, type[Any]] = {}
+        for parameter in list(inspect.signature(function).parameters.values())[1:]:
+            hint = hints[parameter.name]
+            if isinstance(hint, type) and is_dataclass(hint):
+                groups[parameter.name] = hint
+                inner = typing.get_type_hints(hint, include_extras=True)
+                parameters += [self._parameter(item.name, inner[item.name], item.default) for item in fields(hint)]
+            else:
+                parameters.append(self._parameter(parameter.name, hint, parameter.default))
+        return parameters, groups
+
+    def _parameter(self, name: str, annotation: Any, default: Any) -> inspect.Parameter:
+        return inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=self._translated(annotation), default=default
+        )
 
     def _translated(self, annotation: Any) -> Any:
         """Translate the ``help=`` of an annotated parameter."""

@@ -45,3 +45,5 @@ Fabric = Annotated[
 ]
 GpusPerNode = Annotated[int | None, typer.Option("--gpus-per-node", help="Cards of one machine.")]
 Catalog = Annotated[Path | None, typer.Option("--catalog", help="Folder with your own tables over the bundled ones.")]
+Report = Annotated[Path | None, typer.Option("--report", help="Write the JSON result to this file too.")]
+Replay = Annotated[Path | None, typer.Option("--replay", help="Repeat the request of an earlier JSON result.")]

@@ -1,0 +1,103 @@
+"""The searches of one planning request: what `plan` and `compare` both do before they part ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError, NoAnswerError
+from suanpei.messages import Message
+from suanpei.planner.options import Constraints
+from suanpei.planner.rejections import Reason
+from suanpei.planner.search import SearchResult, SearchSettings, search
+from suanpei.verbs.inputs import load_inputs
+from suanpei.verbs.job_request import build_job
+from suanpei.verbs.nearest_change import find_nearest_change
+from suanpei.verbs.plan_request import read_terms
+from suanpei.verbs.plan_rows import RowBuilder
+from suanpei.verbs.supply import Supplies, build_supplies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suanpei.errors import SuanpeiError
+    from suanpei.job.job import Job
+    from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.plan_request import PlanRequest, PlanTerms
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    """A request with everything that was read for it, and the searches over it."""
+
+    request: PlanRequest
+    terms: PlanTerms
+    inputs: Inputs
+    job: Job
+    supplies: Supplies
+    progress: Callable[[int, int], None] | None
+
+    @classmethod
+    def prepare(cls, request: PlanRequest, progress: Callable[[int, int], None] | None = None) -> Planner:
+        """Read catalogue, terms, job and supplies of a request.
+
+        Args:
+            request: What the user said. [-]
+            progress: Told about the accelerators searched and all of them. [-]
+
+        Raises:
+            InputError: something given is wrong or missing, naming it.
+        """
+        inputs = load_inputs(request.catalog)
+        terms = read_terms(request, inputs.catalogue)
+        job = build_job(request.job, inputs.catalogue, needs_data=True)
+        supplies = build_supplies(request, terms, inputs)
+        return cls(request=request, terms=terms, inputs=inputs, job=job, supplies=supplies, progress=progress)
+
+    @property
+    def constraints(self) -> Constraints:
+        """What a plan must keep."""
+        terms = self.terms
+        return Constraints(
+            deadline_s=terms.deadline_s,
+            budget=None if terms.budget is None else float(terms.budget.amount),
+            confidence=terms.confidence,
+        )
+
+    def search(self, job: Job, supplies: Supplies, *, top: int | None = None) -> SearchResult:
+        """Search the supplies for one job."""
+        terms = self.terms
+        settings = SearchSettings(
+            constraints=self.constraints,
+            objective=terms.objective,
+            top=self.request.top if top is None else top,
+            day_value=None if terms.day_value is None else float(terms.day_value.amount),
+        )
+        return search(
+            job,
+            [item.option for item in supplies.items],
+            self.inputs.current_recipes,
+            self.inputs.calibration,
+            settings,
+            progress=self.progress,
+        )
+
+    def refuse(self, job: Job, supplies: Supplies, found: SearchResult, failure: Message) -> SuanpeiError:
+        """Make the error of a search that lists nothing; where nothing fits, with the nearest change."""
+        said = self.with_currency(failure)
+        if all(rejection.reason == Reason.UNSUPPORTED.value for rejection in found.rejected) and found.rejected:
+            return InputError(said)
+        if found.choices:
+            return NoAnswerError(said)
+        change = find_nearest_change(job, self.request, self.terms, self.inputs, supplies, self.search)
+        return NoAnswerError(Message("{failure}. {change}", failure=said, change=change))
+
+    def with_currency(self, failure: Message) -> Message:
+        """Say in which currency the amounts of a refusal are, where it can hold any."""
+        if self.terms.budget is None:
+            return failure
+        return Message("{failure} (amounts in {currency})", failure=failure, currency=self.terms.currency)
+
+    def builder(self, job: Job, supplies: Supplies) -> RowBuilder:
+        """Give what turns the choices of a search into priced rows."""
+        return RowBuilder(job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency)
