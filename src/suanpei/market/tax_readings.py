@@ -1,0 +1,107 @@
+"""Totals of different sellers on one tax side: with tax in, and at the best and worst reading where that is open.
+
+A seller who leaves tax open may have it in the price or add it; one who adds it at no stated rate adds one of the rates
+of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading is never better than the truth, so
+nobody gains in a ranking by leaving tax unsaid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.terms import Tax
+    from suanpei.money import Money
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaxReadings:
+    """An amount as quoted, read on both tax sides; cents."""
+
+    tax_in: Money | None
+    """With tax; None where the seller does not settle it."""
+    tax_out: Money | None
+    """Without tax; None where the seller does not settle it."""
+    least_tax_in: Money
+    """With tax at the reading that suits the buyer; `tax_in` where that is known."""
+    most_tax_in: Money
+    """With tax at the worst reading; `tax_in` where that is known."""
+
+
+def read_tax_sides(amount: Money, tax: Tax, rates: Sequence[Decimal]) -> TaxReadings:
+    """Read an amount with tax in and tax out.
+
+    Args:
+        amount: As quoted. [-]
+        tax: What the seller says of tax. [-]
+        rates: Rates that such contracts may carry, at least one; 0.06 is 6 %. [-]
+
+    Returns:
+        Both sides where they are known, and the ends between which the amount with tax lies.
+
+    Example:
+        >>> from suanpei.market.terms import read_tax
+        >>> from suanpei.money import Money
+        >>> rates = (Decimal("0.06"), Decimal("0.13"))
+        >>> str(read_tax_sides(Money(amount=Decimal(100), currency="CNY"), read_tax(""), rates).most_tax_in)
+        '¥113.00'
+    """
+    least, most = _factors(tax, rates)
+    factor_in, divisor_out = tax.factor_in, tax.divisor_out
+    return TaxReadings(
+        tax_in=None if factor_in is None else (amount * factor_in).rounded(),
+        tax_out=None if divisor_out is None else (amount / divisor_out).rounded(),
+        least_tax_in=(amount * least).rounded(),
+        most_tax_in=(amount * most).rounded(),
+    )
+
+
+def worst_tax_factor(tax: Tax, rates: Sequence[Decimal]) -> Decimal:
+    """Give what an amount as quoted is multiplied by at most to have tax in it. [-]"""
+    return _factors(tax, rates)[1]
+
+
+def load_tax_rates(catalogue: Catalogue, currency: str) -> tuple[Decimal, ...]:
+    """Load the rates of value-added tax that a rental in a currency may carry, ascending; of all where it has none.
+
+    Args:
+        catalogue: Holds ``tax_rates.csv``. [-]
+        currency: ISO code. [-]
+
+    Raises:
+        InputError: The user's own table has a rate that is no share of 1.
+    """
+    rows = catalogue.table("tax_rates")
+    rates: set[Decimal] = set()
+    for row in [row for row in rows if row.text("currency") == currency] or rows:
+        rate = Decimal(repr(row.number("rate_fraction") or 0.0))
+        if not 0 <= rate < 1:
+            raise InputError(
+                Message(
+                    "{file}, line {line}, column {column}: got {given}, takes {wanted}",
+                    file=row.file,
+                    line=row.line,
+                    column="rate_fraction",
+                    given=row.text("rate_fraction"),
+                    wanted=Message("a share between 0 and 1, such as 0.06"),
+                )
+            )
+        rates.add(rate)
+    return tuple(sorted(rates))
+
+
+def _factors(tax: Tax, rates: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+    """Give least and most that an amount as quoted is multiplied by to have tax in it."""
+    if tax.factor_in is not None:
+        return tax.factor_in, tax.factor_in
+    if tax.state == "out":
+        return 1 + min(rates), 1 + max(rates)
+    return Decimal(1), 1 + (max(rates) if tax.rate_fraction is None else tax.rate_fraction)

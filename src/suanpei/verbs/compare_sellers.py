@@ -1,0 +1,243 @@
+"""Offers gathered by seller, and the best of each for one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from suanpei.machine.names import resolve_accelerator
+from suanpei.market.offer import Offer
+from suanpei.market.offers_file import load_offers
+from suanpei.market.tax_readings import TaxReadings, load_tax_rates, read_tax_sides, worst_tax_factor
+from suanpei.market.tie import find_price_for_total
+from suanpei.messages import Message
+from suanpei.money import Money
+from suanpei.planner.options import DEFAULT_HORIZON_S
+from suanpei.planner.rejections import Tallies
+from suanpei.planner.relax import explain_failure
+from suanpei.units import DAY_S
+from suanpei.verbs.supply import Supplies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
+
+    from suanpei.market.cost import Bill
+    from suanpei.planner.options import Choice
+    from suanpei.planner.search import SearchResult
+    from suanpei.verbs.plan_search import Planner
+    from suanpei.verbs.supply import Supply
+
+_CENT = 0.01
+"""By how much rounding may bring a bill below what the search ranks by."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One way to run the job on one offer, billed."""
+
+    item: Supply
+    choice: Choice
+    bill: Bill
+    totals: TaxReadings
+
+    @property
+    def offer(self) -> Offer:
+        """The offer, priced in the currency of the comparison."""
+        return _offer_of(self.item)
+
+    @property
+    def order(self) -> tuple[Decimal, float, int, int, str, str, str]:
+        """What decides between candidates of one seller that cost the same: time, fewer cards, more on hand."""
+        offer, choice = self.offer, self.choice
+        names = (choice.accelerator, offer.links, offer.source)
+        return (self.totals.most_tax_in.amount, choice.days, choice.gpus, -offer.count, *names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seller:
+    """One seller with what was found for the job."""
+
+    name: str
+    best: Candidate | None
+    """The best plan that keeps deadline and budget, else the one that comes nearest; None where nothing fits."""
+    reason: Message | None
+    """Why nothing of the seller keeps the constraints; None where something does."""
+
+
+def find_sellers(planner: Planner, found: SearchResult) -> tuple[Seller, ...]:
+    """Find each seller's best plan.
+
+    Args:
+        planner: The request with everything on offer. [-]
+        found: The search over all of it, under the constraints. [-]
+
+    Returns:
+        One per seller named in the quotes, by name.
+    """
+    names = _name_sellers(_read_offers(planner))
+    by_seller: dict[str, list[Supply]] = {key: [] for key in names}
+    for item in planner.supplies.items:
+        by_seller[seller_key(_offer_of(item))].append(item)
+    choices = _by_option(found.choices)
+    confidence = planner.terms.confidence
+    keepers = {
+        key: [choice for choice in _of(items, choices) if choice.probability >= confidence]
+        for key, items in by_seller.items()
+    }
+    missing = [item for key, items in by_seller.items() if not keepers[key] for item in items]
+    near = _by_option(planner.search(planner.job, _only(missing), top=1).choices) if missing else {}
+    biller = Biller(planner)
+    sellers = []
+    for key, items in sorted(by_seller.items()):
+        if keepers[key]:
+            best = biller.pick(items, keepers[key])
+            sellers.append(Seller(name=names[key], best=best, reason=None))
+        else:
+            sellers.append(_explain_missing(planner, biller, names[key], items, _of(items, near)))
+    return tuple(sellers)
+
+
+def seller_key(offer: Offer) -> str:
+    """Give one key per seller: the name without case and outer or doubled spaces."""
+    return " ".join(offer.provider.split()).casefold()
+
+
+class Biller:
+    """Makes the bills by which candidates are compared."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self.tax_rates = load_tax_rates(planner.inputs.catalogue, planner.terms.currency)
+
+    def candidate(self, item: Supply, choice: Choice) -> Candidate:
+        """Bill one choice at one offer."""
+        bill = self._planner.builder(self._planner.job, _only([item])).bills(choice, choice.run)[0]
+        return Candidate(
+            item=item,
+            choice=choice,
+            bill=bill,
+            totals=read_tax_sides(bill.cost.total, _offer_of(item).tax, self.tax_rates),
+        )
+
+    def pick(self, items: Sequence[Supply], choices: Sequence[Choice]) -> Candidate:
+        """Pick the best of one seller's choices: the least total with tax, or the soonest where time ranks.
+
+        The search's rent with tax is at most the bill, so choices are billed in its order until none can be cheaper.
+        """
+        by_option = {id(item.option): item for item in items}
+        if self._planner.terms.objective == "time":
+            soonest = min(choice.days for choice in choices)
+            choices = [choice for choice in choices if choice.days == soonest]
+        bounds = sorted(
+            ((self._bound(by_option[id(choice.option)], choice), choice) for choice in choices),
+            key=lambda pair: pair[0],
+        )
+        best = self.candidate(by_option[id(bounds[0][1].option)], bounds[0][1])
+        for bound, choice in bounds[1:]:
+            if bound > float(best.totals.most_tax_in.amount):
+                break
+            best = min(
+                best, self.candidate(by_option[id(choice.option)], choice), key=lambda candidate: candidate.order
+            )
+        return best
+
+    def _bound(self, item: Supply, choice: Choice) -> float:
+        factor = float(worst_tax_factor(_offer_of(item).tax, self.tax_rates))
+        return (choice.cost or 0.0) * factor * (1.0 - _ROUNDING) - _CENT
+
+    def find_tie(self, candidate: Candidate, limit: Money) -> Money | None:
+        """Find the seller's price, on its own tax side, at which its bill comes to a total with tax.
+
+        Args:
+            candidate: What is billed again: the same cards for the same time. [-]
+            limit: The total of the best seller. [-]
+
+        Returns:
+            Per accelerator-hour, in steps of 0.0001; None where no price does it.
+        """
+        offer, currency = candidate.offer, limit.currency
+
+        def total_at(price: Decimal) -> Decimal:
+            priced = replace(offer, price=Money(amount=price, currency=currency), price_low=None, price_high=None)
+            again = self.candidate(replace(candidate.item, price=priced), candidate.choice)
+            return again.totals.most_tax_in.amount
+
+        price = find_price_for_total(total_at, limit.amount, start=offer.price.amount)
+        return None if price is None else Money(amount=price, currency=currency)
+
+
+def _read_offers(planner: Planner) -> tuple[Offer, ...]:
+    """Read every offer given, those too that --gpu, --gpus and --region leave out of the search."""
+    catalogue = planner.inputs.catalogue
+
+    def name_of(text: str) -> str:
+        return resolve_accelerator(catalogue, text).accelerator.name
+
+    return tuple(offer for path in planner.request.offers for offer in load_offers(path, name_of))
+
+
+def _name_sellers(offers: Iterable[Offer]) -> dict[str, str]:
+    """Give the name of each seller by its key; of several spellings the first in the alphabet."""
+    names: dict[str, str] = {}
+    for offer in offers:
+        name = " ".join(offer.provider.split())
+        names[seller_key(offer)] = min(names.get(seller_key(offer), name), name)
+    return names
+
+
+def _explain_missing(
+    planner: Planner, biller: Biller, name: str, items: Sequence[Supply], choices: Sequence[Choice]
+) -> Seller:
+    """Say why nothing of a seller keeps the constraints, and what comes nearest."""
+    if not items:
+        reason = Message("no offer of this seller is left after --gpu, --gpus and --region")
+        return Seller(name=name, best=None, reason=reason)
+    if not choices:
+        found = planner.search(planner.job, _only(items), top=1)
+        return Seller(name=name, best=None, reason=found.failure)
+    constraints = planner.constraints
+    if constraints.budget is not None and constraints.deadline_s is None:
+        nearest = biller.pick(items, _likeliest(choices) or choices)
+    else:
+        soonest = min(choice.days for choice in choices)
+        likeliest = _likeliest(choices) or [choice for choice in choices if choice.days == soonest]
+        nearest = biller.pick(items, likeliest)
+    if constraints.is_open:
+        reason = Message(
+            "the soonest takes {days} days, and without a deadline a plan has {most}: give one with --deadline",
+            days=f"{nearest.choice.days:,.1f}",
+            most=f"{DEFAULT_HORIZON_S / DAY_S:.0f}",
+        )
+    else:
+        reason = planner.with_currency(explain_failure(choices, constraints, Tallies()))
+    return Seller(name=name, best=nearest, reason=reason)
+
+
+def _offer_of(item: Supply) -> Offer:
+    """Give the offer that a supply stands for; supplies of quotes have one each."""
+    if not isinstance(item.price, Offer):
+        raise TypeError(item.price)
+    return item.price
+
+
+def _likeliest(choices: Sequence[Choice]) -> list[Choice]:
+    """Give those most likely to keep the constraints; none where none has a chance."""
+    most = max(choice.probability for choice in choices)
+    return [choice for choice in choices if choice.probability == most] if most > 0 else []
+
+
+def _by_option(choices: Iterable[Choice]) -> dict[int, list[Choice]]:
+    by_option: dict[int, list[Choice]] = {}
+    for choice in choices:
+        by_option.setdefault(id(choice.option), []).append(choice)
+    return by_option
+
+
+def _of(items: Iterable[Supply], choices: dict[int, list[Choice]]) -> list[Choice]:
+    return [choice for item in items for choice in choices.get(id(item.option), ())]
+
+
+def _only(items: Sequence[Supply]) -> Supplies:
+    return Supplies(items=tuple(items), assumptions=())
