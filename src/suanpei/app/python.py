@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suanpei.job.count import ModuleCount
+    from suanpei.verbs.compare import CompareResult
+    from suanpei.verbs.compare_plans import ComparePlansResult
     from suanpei.verbs.estimate import EstimateResult
     from suanpei.verbs.fit import RefitResult
     from suanpei.verbs.gpus import GpusResult
@@ -57,6 +59,65 @@ def plan(model: PathText | None = None, **options: Any) -> PlanResult:
     _check_names(given, JobRequest, PlanRequest)
     request = _fill(PlanRequest, given, job=_fill(JobRequest, given))
     return print_well(run(request), "plan", "render_plan")
+
+
+def compare(
+    model: PathText | None = None,
+    *,
+    quotes: PathText | Iterable[PathText] = (),
+    plans: tuple[PathText, PathText] | None = None,
+    rank: int | tuple[int, int] | None = None,
+    **options: Any,
+) -> CompareResult | ComparePlansResult:
+    """Compare sellers on one job, or two plans: the verb ``compare``.
+
+    Args:
+        model: As of `plan`. [-]
+        quotes: One or several files of quotes. [-]
+        plans: Two JSON results of ``plan`` instead; nothing else goes with them but `rank`. [-]
+        rank: Which plan of the two files: one number for both, or one for each; None is the first. [-]
+        **options: The options of `plan`, but for ``offers``, ``price``, ``tier``, ``tenancy`` and ``top``. [-]
+
+    Returns:
+        A `CompareResult` of sellers, a `ComparePlansResult` of plans.
+
+    Raises:
+        InputError: an option is unknown, or its value or a file wrong.
+        NoAnswerError: nothing fits, or no seller keeps deadline and budget.
+    """
+    files = read_value("quotes", "tuple[Path, ...]", quotes)
+    if plans is not None:
+        from suanpei.verbs.compare_plans import compare_plans, refuse_beside_plans
+
+        if model is not None or files or options:
+            raise refuse_beside_plans()
+        paths = read_value("plans", "tuple[Path, ...]", plans)
+        if len(paths) != 2:
+            raise InputError(Message("{field} takes {count} values, one after the other", field="plans", count=2))
+        first, second = paths
+        ranks = () if rank is None else (rank,) if isinstance(rank, int) else tuple(rank)
+        return print_well(compare_plans(first, second, ranks), "compare_plans", "render_compare_plans")
+    return _compare_quotes(model, files, rank, options)
+
+
+def _compare_quotes(
+    model: PathText | None, files: tuple[Path, ...], rank: int | tuple[int, int] | None, options: dict[str, Any]
+) -> CompareResult:
+    from suanpei.verbs.compare import compare_quotes
+    from suanpei.verbs.job_request import JobRequest
+    from suanpei.verbs.plan_request import PlanRequest
+
+    if rank is not None:
+        from suanpei.verbs.compare_plans import refuse_rank
+
+        raise refuse_rank()
+    for name, near in (("offers", "quotes"), ("top", "gpu")):
+        if name in options:
+            raise InputError(Message("there is no option {given}; did you mean {near}?", given=name, near=near))
+    given = _with_defaults({"model": model, **options})
+    _check_names(given, JobRequest, PlanRequest)
+    request = _fill(PlanRequest, {**given, "offers": files}, job=_fill(JobRequest, given))
+    return print_well(compare_quotes(request), "compare", "render_compare")
 
 
 def estimate(model: PathText | None = None, **options: Any) -> EstimateResult:

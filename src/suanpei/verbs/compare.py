@@ -11,7 +11,7 @@ from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.verbs.compare_rows import SellerRow, rank_sellers
-from suanpei.verbs.compare_sellers import Biller, find_sellers
+from suanpei.verbs.compare_sellers import Biller, find_sellers, with_tax
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.job_summary import JobSummary, summarise_job
 from suanpei.verbs.plan_search import Planner
@@ -60,7 +60,7 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
     """
     started_s = perf_counter()
     _check(request)
-    planner = Planner.prepare(request, progress)
+    planner = with_tax(Planner.prepare(request, progress))
     job, terms = planner.job, planner.terms
     found = planner.search(job, planner.supplies, top=1)
     if found.failure is not None:
@@ -85,6 +85,7 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
                     *terms.assumptions,
                     *_note_tax(biller.tax_rates),
                     *(note for note in planner.supplies.assumptions if note not in asked),
+                    *(note for row in rows if row.offer is not None for note in row.offer.assumptions),
                     *PRACTICAL.messages(),
                     *RunAssumptions().messages(),
                 )
@@ -102,6 +103,9 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
 def _check(request: PlanRequest) -> None:
     if not request.offers:
         raise InputError(Message("quotes: give the files to compare: --quotes FILE, or two plans with --plans"))
+    for path in request.offers:
+        if not path.is_file():
+            raise InputError(Message("quotes: {path} is not a file", path=str(path)))
     for field in INDICATIVE_ONLY:
         if getattr(request, field):
             raise InputError(Message("{field}: quotes carry their own prices and terms; leave it out", field=field))
@@ -111,9 +115,9 @@ def _note_tax(rates: Sequence[Decimal]) -> tuple[Message, ...]:
     """Say how tax that a seller leaves open is read."""
     return (
         Message(
-            "sellers are ranked with tax in; tax that a seller leaves open is read as added to the price at {most} %,"
-            " the highest of {rates} % by contract type (value-added tax law, article 10)",
+            "sellers are ranked, and a budget is kept, with tax in; tax that a seller leaves open is read as added to"
+            " the price at {most} %, the highest of {rates} % by contract type (value-added tax law, article 10)",
             most=f"{(max(rates) * 100).normalize():f}",
-            rates=", ".join(f"{(rate * 100).normalize():f}" for rate in rates),
+            rates=[f"{(rate * 100).normalize():f}" for rate in rates],
         ),
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suanpei.planner.options import Objective
     from suanpei.verbs.compare_sellers import Biller, Candidate, Seller
 
-TOKENS = Decimal(10**6)
+MILLION = Decimal(10**6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,20 +110,21 @@ def rank_sellers(
         currency: Of the rows. [-]
     """
     kept = sorted((seller for seller in sellers if seller.reason is None), key=lambda seller: _key(seller, objective))
-    hourly = [_hourly_price(seller.best) for seller in kept]
     rows = []
     for place, seller in enumerate(kept):
         first = kept[0].best
         tie = None
         if place and seller.best is not None and first is not None:
             tie = biller.find_tie(seller.best, first.totals.most_tax_in)
-        is_paradox = any(hourly[place] > other for other in hourly[place + 1 :])
-        rows.append(_row(seller, place + 1, tie, tokens, currency, extra_flags=_PARADOX if is_paradox else ()))
+        others = [other.best for other in kept if other.best is not None]
+        is_paradox = seller.best is not None and any(_is_paradox(seller.best, other) for other in others)
+        rows.append(_row(seller, place + 1, tie, tokens, currency, extra_flags=(PARADOX,) if is_paradox else ()))
     rows += [_row(seller, None, None, tokens, currency) for seller in sellers if seller.reason is not None]
     return tuple(rows)
 
 
-_PARADOX = ("dearer_per_hour_cheaper_per_token",)
+PARADOX = "dearer_per_hour_cheaper_per_token"
+"""Flag of a seller whose card-hour is dearer than another's, as quoted and with tax, and whose total is less."""
 
 
 def _key(seller: Seller, objective: Objective) -> tuple[object, ...]:
@@ -134,11 +135,10 @@ def _key(seller: Seller, objective: Objective) -> tuple[object, ...]:
     return (days, total, seller.name) if objective == "time" else (total, days, seller.name)
 
 
-def _hourly_price(best: Candidate | None) -> Decimal:
-    """Give a price per accelerator-hour with tax at its worst reading."""
-    if best is None or best.bill.cost.total.amount == 0:
-        return Decimal(0)
-    return best.offer.price.amount * best.totals.most_tax_in.amount / best.bill.cost.total.amount
+def _is_paradox(one: Candidate, other: Candidate) -> bool:
+    """Tell whether one is dearer per card-hour than the other, on either tax side, and cheaper for the job."""
+    is_dearer = one.offer.price > other.offer.price and one.price_tax_in > other.price_tax_in
+    return is_dearer and one.totals.most_tax_in < other.totals.most_tax_in
 
 
 def _row(
@@ -178,7 +178,7 @@ def _row(
         least_total_tax_in=totals.least_tax_in,
         ranked_total=totals.most_tax_in,
         price_per_gpu_hour=offer.price,
-        cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / TOKENS),
+        cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
         on_hand_gpus=offer.count,
         not_included=not_included,
         worst_total=_add_worst(totals.most_tax_in, not_included),

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from suanpei.verbs.supply import Supply
 
 _CENT = 0.01
-"""By how much rounding may bring a bill below what the search ranks by."""
+"""By how much rounding to cents may bring a bill below what the search ranks by."""
 _ROUNDING = 1e-9
+"""The same for the search's binary fractions, as a share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,11 @@ class Candidate:
     def offer(self) -> Offer:
         """The offer, priced in the currency of the comparison."""
         return _offer_of(self.item)
+
+    @property
+    def price_tax_in(self) -> float:
+        """Price per accelerator-hour with tax at its worst reading."""
+        return self.item.option.price_per_gpu_hour or 0.0
 
     @property
     def order(self) -> tuple[Decimal, float, int, int, str, str, str]:
@@ -66,11 +72,25 @@ class Seller:
     """Why nothing of the seller keeps the constraints; None where something does."""
 
 
+def with_tax(planner: Planner) -> Planner:
+    """Let the search see prices with tax at its worst reading, so that ranking and budget are of what is paid.
+
+    Bills are made of the offers, which stay as quoted.
+    """
+    rates = load_tax_rates(planner.inputs.catalogue, planner.terms.currency)
+    items = []
+    for item in planner.supplies.items:
+        offer = _offer_of(item)
+        price = float(offer.price.amount * worst_tax_factor(offer.tax, rates))
+        items.append(replace(item, option=replace(item.option, price_per_gpu_hour=price)))
+    return replace(planner, supplies=replace(planner.supplies, items=tuple(items)))
+
+
 def find_sellers(planner: Planner, found: SearchResult) -> tuple[Seller, ...]:
     """Find each seller's best plan.
 
     Args:
-        planner: The request with everything on offer. [-]
+        planner: The request with everything on offer, tax in. [-]
         found: The search over all of it, under the constraints. [-]
 
     Returns:
@@ -124,28 +144,21 @@ class Biller:
     def pick(self, items: Sequence[Supply], choices: Sequence[Choice]) -> Candidate:
         """Pick the best of one seller's choices: the least total with tax, or the soonest where time ranks.
 
-        The search's rent with tax is at most the bill, so choices are billed in its order until none can be cheaper.
+        The rent with tax is at most the bill: choices are billed in the order of their rents until none can be cheaper.
         """
         by_option = {id(item.option): item for item in items}
         if self._planner.terms.objective == "time":
             soonest = min(choice.days for choice in choices)
             choices = [choice for choice in choices if choice.days == soonest]
-        bounds = sorted(
-            ((self._bound(by_option[id(choice.option)], choice), choice) for choice in choices),
-            key=lambda pair: pair[0],
-        )
-        best = self.candidate(by_option[id(bounds[0][1].option)], bounds[0][1])
-        for bound, choice in bounds[1:]:
-            if bound > float(best.totals.most_tax_in.amount):
+        cheapest = sorted(choices, key=_bound)
+        best = self.candidate(by_option[id(cheapest[0].option)], cheapest[0])
+        for choice in cheapest[1:]:
+            if _bound(choice) > float(best.totals.most_tax_in.amount):
                 break
             best = min(
                 best, self.candidate(by_option[id(choice.option)], choice), key=lambda candidate: candidate.order
             )
         return best
-
-    def _bound(self, item: Supply, choice: Choice) -> float:
-        factor = float(worst_tax_factor(_offer_of(item).tax, self.tax_rates))
-        return (choice.cost or 0.0) * factor * (1.0 - _ROUNDING) - _CENT
 
     def find_tie(self, candidate: Candidate, limit: Money) -> Money | None:
         """Find the seller's price, on its own tax side, at which its bill comes to a total with tax.
@@ -220,6 +233,11 @@ def _offer_of(item: Supply) -> Offer:
     if not isinstance(item.price, Offer):
         raise TypeError(item.price)
     return item.price
+
+
+def _bound(choice: Choice) -> float:
+    """Give what a choice costs at least with tax: its rent, as the search has it."""
+    return (choice.cost or 0.0) * (1.0 - _ROUNDING) - _CENT
 
 
 def _likeliest(choices: Sequence[Choice]) -> list[Choice]:

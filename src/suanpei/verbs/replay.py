@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from suanpei.errors import InputError
 from suanpei.messages import Message
 from suanpei.verbs.job_request import JobRequest
 from suanpei.verbs.plan_request import PlanRequest
+from suanpei.verbs.result_file import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,14 +33,7 @@ def read_plan_request(path: Path, given: PlanRequest) -> PlanRequest:
     empty = PlanRequest(job=type(given.job)(), as_of=given.as_of, currency=given.currency)
     if given != empty:
         raise InputError(Message("replay: the file holds the whole request; give no other option beside it"))
-    try:
-        document: Any = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(
-            Message("replay: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(Message("replay: {path} is not JSON: {reason}", path=str(path), reason=str(error))) from error
+    document = read_json(path, "replay")
     try:
         request = TypeAdapter(PlanRequest).validate_python(document["request"])
         unknown = sorted(

@@ -12,6 +12,8 @@ from suanpei.verbs.json_schema import build_schema
 
 RESULT_TYPES: dict[str, str] = {
     "plan": "suanpei.verbs.plan:PlanResult",
+    "compare": "suanpei.verbs.compare:CompareResult",
+    "compare-plans": "suanpei.verbs.compare_plans:ComparePlansResult",
     "estimate": "suanpei.verbs.estimate:EstimateResult",
     "models": "suanpei.verbs.models:ModelsResult",
     "tokens": "suanpei.verbs.tokens:TokensResult",

@@ -26,7 +26,18 @@ from suanpei.report.locale import Language, locale_language, resolve_language, t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS: tuple[str, ...] = ("plan", "estimate", "sizes", "models", "gpus", "tokens", "validate", "fit", "schema")
+COMMANDS: tuple[str, ...] = (
+    "plan",
+    "compare",
+    "estimate",
+    "sizes",
+    "models",
+    "gpus",
+    "tokens",
+    "validate",
+    "fit",
+    "schema",
+)
 """Modules of this package, one command each, in the order of the help text."""
 
 EXIT_DEFECT = 70
@@ -183,6 +194,9 @@ def _describe_usage_error(error: Any, arguments: Sequence[str]) -> Message:
         )
     if kind == "MissingParameter":
         return Message("{field} is missing: '{command} --help' says what it takes", field=field, command=command)
+    several = re.fullmatch(r"Option '(\S+)' requires (\d+) arguments\.?", reason)
+    if several:
+        return Message("{field} takes {count} values, one after the other", field=several[1], count=several[2])
     if extra:
         return Message("unexpected argument '{given}': see '{command} --help'", given=extra[1], command=command)
     if parameter is not None:

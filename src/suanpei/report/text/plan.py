@@ -45,7 +45,7 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
     parts: list[RenderableType] = [
         Paragraph(translate(_headline(result, lang), lang), style="bold"),
         *(Paragraph(translate(said, lang)) for said in _say_near_tie(result.plans, lang)),
-        Paragraph(translate(_say_job(result.job), lang)),
+        Paragraph(translate(say_job(result.job), lang)),
         heading(translate("Plans", lang)),
         _render_rows(result.plans, lang, with_probability=_is_limited(result)),
         Paragraph(translate(_LEGEND, lang), style="dim"),
@@ -149,7 +149,8 @@ def _say_limits(result: PlanResult, lang: Language) -> Message:
     return Message("the deadline of {time} and the budget of {budget}", time=time, budget=budget)
 
 
-def _say_job(job: JobSummary) -> Message:
+def say_job(job: JobSummary) -> Message:
+    """Say what is trained, on how much data, and how, in one sentence."""
     return Message(
         "{model} ({parameters} parameters), {method}, {tokens} tokens; sequences of {seq_len}, {batch} per step"
         " ({batch_tokens} tokens); {precision}, {optimizer}",

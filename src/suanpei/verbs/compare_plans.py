@@ -1,0 +1,298 @@
+"""`compare --plans`: why two plans differ, from the two JSON results alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from suanpei.errors import InputError
+from suanpei.messages import Message
+from suanpei.money import ExchangeRate, ExchangeRates
+from suanpei.provenance import Provenance
+from suanpei.verbs.envelope import VerbResult
+from suanpei.verbs.plan_factors import (
+    Decomposition,
+    PartDifference,
+    compare_bills,
+    compare_parts,
+    explain_cost,
+    explain_days,
+)
+from suanpei.verbs.plan_file import read_plan_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from suanpei.verbs.plan_file import PlanDocument, PlanEntry, SaidEntry
+
+VERSIONS = ("suanpei_version", "schema_version", "catalog_date", "calibration_id")
+_RATE = re.compile(r"1 ([A-Z]{3}) = (\d+(?:\.\d+)?) ([A-Z]{3})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedPlan:
+    """One of the two plans."""
+
+    file: str
+    rank: int
+    field: str
+    """Where it stands in the file: ``plans[0]``. The fields of factors and parts are below it."""
+    accelerator: str
+    gpus: int
+    nodes: int
+    fabric: str
+    recipe: str
+    seller: str | None
+    """None where the price is indicative, or there is none."""
+    days: Fraction
+    currency: str
+    total: Fraction | None
+    """In the plan's own currency; None without a price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A field that the two files have differently."""
+
+    field: str
+    a: Any
+    """None is not given."""
+    b: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePlansResult(VerbResult):
+    """Why the second plan differs from the first."""
+
+    a: ComparedPlan
+    b: ComparedPlan
+    exchange_rate: Fraction | None
+    """What one unit of the second's currency is in the first's; None where no rate in the files says."""
+    days: Decomposition
+    cost: Decomposition | None
+    """In the first's currency; None without two prices, or a rate between their currencies."""
+    run_parts: tuple[PartDifference, ...]
+    """Of the whole run. [s]"""
+    step_parts: tuple[PartDifference, ...]
+    """Of one optimizer step. [s]"""
+    cost_parts: tuple[PartDifference, ...]
+    """Lines of the bill, in the first's currency."""
+    words: tuple[Message, ...]
+    """Differences of cards, strategy, price and tax."""
+    request_changes: tuple[Change, ...]
+    """What was asked differently, field by field."""
+    version_changes: tuple[Change, ...]
+    """What made the plans: versions, catalogue, calibration."""
+    assumptions_only_in_a: tuple[str, ...]
+    """In the language that the file was written in."""
+    assumptions_only_in_b: tuple[str, ...]
+
+
+def compare_plans(first: Path, second: Path, ranks: Sequence[int] = ()) -> ComparePlansResult:
+    """Explain why two plans differ.
+
+    Args:
+        first: A JSON result of ``suanpei plan``. [-]
+        second: Another, or the same. [-]
+        ranks: Which plan of each; one rank serves both, none is the first of each. [-]
+
+    Returns:
+        Factors whose product is the ratio of days and of costs, sums by part, and what differs in request, versions
+        and assumptions.
+
+    Raises:
+        InputError: a file cannot be read or is no plan, a rank is not in it, or there are more than two ranks.
+    """
+    if len(ranks) > 2:
+        raise InputError(Message("rank: give one for both plans or one for each, got {given}", given=len(ranks)))
+    rank_a, rank_b = (ranks[0], ranks[-1]) if ranks else (1, 1)
+    of_a, of_b = read_plan_document(first, "plans"), read_plan_document(second, "plans")
+    index_a, index_b = of_a.index_of(rank_a, str(first)), of_b.index_of(rank_b, str(second))
+    a, b = of_a.plans[index_a], of_b.plans[index_b]
+    rate = _find_rate(of_a, of_b, a, b)
+    return ComparePlansResult(
+        catalog_date=max(of_a.catalog_date, of_b.catalog_date),
+        calibration_id=of_a.calibration_id if of_a.calibration_id == of_b.calibration_id else None,
+        request={"plans": [str(first), str(second)], "rank": [rank_a, rank_b]},
+        assumptions=(),
+        a=_summarise(a, str(first), index_a),
+        b=_summarise(b, str(second), index_b),
+        exchange_rate=rate,
+        days=explain_days(a, b),
+        cost=None if rate is None else explain_cost(a, b, rate),
+        run_parts=compare_parts(a.run.parts, b.run.parts, "run.parts"),
+        step_parts=compare_parts(a.estimate.step.parts, b.estimate.step.parts, "estimate.step.parts"),
+        cost_parts=() if rate is None else compare_bills(a, b, rate),
+        words=tuple(_say_differences(a, b, rate)),
+        request_changes=tuple(_list_changes(of_a.request, of_b.request)),
+        version_changes=tuple(
+            Change(field=name, a=getattr(of_a, name), b=getattr(of_b, name))
+            for name in VERSIONS
+            if getattr(of_a, name) != getattr(of_b, name)
+        ),
+        assumptions_only_in_a=_only_in(of_a.assumptions, of_b.assumptions),
+        assumptions_only_in_b=_only_in(of_b.assumptions, of_a.assumptions),
+    )
+
+
+def refuse_beside_plans() -> InputError:
+    """Make the error of two plans given together with what belongs to a comparison of quotes."""
+    return InputError(
+        Message("plans: the two files hold all there is to compare; give no model, quotes or other option too")
+    )
+
+
+def refuse_rank() -> InputError:
+    """Make the error of a rank given without two plans."""
+    return InputError(Message("rank: it picks a plan of the two files of --plans; give it with them"))
+
+
+def _summarise(plan: PlanEntry, file: str, index: int) -> ComparedPlan:
+    return ComparedPlan(
+        file=file,
+        rank=plan.rank,
+        field=f"plans[{index}]",
+        accelerator=plan.accelerator,
+        gpus=plan.gpus,
+        nodes=plan.nodes,
+        fabric=plan.fabric,
+        recipe=plan.recipe,
+        seller=None if plan.offer is None else plan.offer.provider,
+        days=Fraction(plan.run.days),
+        currency="" if plan.cost is None else plan.cost.currency,
+        total=None if plan.cost is None else Fraction(plan.cost.total),
+    )
+
+
+def _find_rate(of_a: PlanDocument, of_b: PlanDocument, a: PlanEntry, b: PlanEntry) -> Fraction | None:
+    """Find what one unit of the second's currency is in the first's, by the rates in the files, the first's first."""
+    target = of_a.currency if a.cost is None else a.cost.currency
+    source = of_b.currency if b.cost is None else b.cost.currency
+    known = [_RATE.fullmatch(text) for text in (*of_a.rates, *of_b.rates)]
+    rates = ExchangeRates(
+        rates=tuple(
+            ExchangeRate(base=match[1], quote=match[3], rate=Decimal(match[2]), provenance=Provenance(source="plans"))
+            for match in known
+            if match is not None and Decimal(match[2]) > 0
+        )
+    )
+    try:
+        route = rates.route(source, target)
+    except InputError:
+        return None
+    factor, currency = Fraction(1), source
+    for rate in route:
+        is_forward = rate.base == currency
+        factor = factor * Fraction(rate.rate) if is_forward else factor / Fraction(rate.rate)
+        currency = rate.quote if is_forward else rate.base
+    return factor
+
+
+def _say_differences(a: PlanEntry, b: PlanEntry, rate: Fraction | None) -> Iterator[Message]:
+    """Say what differs in cards, network, framework, strategy, seller and tax."""
+    if (a.gpus, a.accelerator) != (b.gpus, b.accelerator):
+        yield Message(
+            "cards: {a_gpus} × {a} in A, {b_gpus} × {b} in B",
+            a_gpus=a.gpus,
+            a=a.accelerator,
+            b_gpus=b.gpus,
+            b=b.accelerator,
+        )
+    knobs: list[tuple[Message | str, Any, Any]] = [
+        (Message("machines"), a.nodes, b.nodes),
+        (Message("framework"), a.recipe, b.recipe),
+    ]
+    if max(a.nodes, b.nodes) > 1:
+        knobs.append((Message("network between machines"), a.fabric, b.fabric))
+    keys = dict.fromkeys((*a.strategy, *b.strategy))
+    knobs += [(_name_knob(key), a.strategy.get(key), b.strategy.get(key)) for key in keys]
+    for name, of_a, of_b in knobs:
+        if of_a != of_b:
+            yield Message("{name}: {a} in A, {b} in B", name=name, a=_plain(of_a), b=_plain(of_b))
+    yield from _say_prices(a, b, rate)
+
+
+def _say_prices(a: PlanEntry, b: PlanEntry, rate: Fraction | None) -> Iterator[Message]:
+    """Say what differs in seller, tax and currency."""
+    sources = [_name_source(plan) for plan in (a, b)]
+    if str(sources[0]) != str(sources[1]):
+        yield Message("{name}: {a} in A, {b} in B", name=Message("price from"), a=sources[0], b=sources[1])
+    taxes = [None if plan.offer is None else _name_tax(plan.offer.tax.state) for plan in (a, b)]
+    if taxes[0] is not None and taxes[1] is not None and str(taxes[0]) != str(taxes[1]):
+        yield Message("tax: {a} in A, {b} in B; the totals are as quoted", a=taxes[0], b=taxes[1])
+    if rate is None:
+        yield Message("no exchange rate in the files joins the two currencies: the costs are not compared")
+    elif a.cost is not None and b.cost is not None and a.cost.currency != b.cost.currency:
+        yield Message(
+            "amounts of B are converted from {source} to {target} at {rate}",
+            source=b.cost.currency,
+            target=a.cost.currency,
+            rate=f"{float(rate):.6g}",
+        )
+
+
+def _name_source(plan: PlanEntry) -> Message | str:
+    if plan.offer is not None:
+        return plan.offer.provider
+    if plan.indicative_price is not None:
+        return Message("an indicative price ({tier})", tier=plan.indicative_price.tier)
+    return Message("no price known")
+
+
+def _name_tax(state: str) -> Message:
+    return {"in": Message("in the price"), "out": Message("on top of the price")}.get(state, Message("not stated"))
+
+
+def _name_knob(key: str) -> Message | str:
+    """Name a knob of a strategy for a person; one that this version does not know by its key."""
+    names = {
+        "tp": Message("tensor-parallel degree (tp)"),
+        "sp": Message("sequence parallelism (sp)"),
+        "pp": Message("pipeline stages (pp)"),
+        "vpp": Message("virtual stages per pipeline rank (vpp)"),
+        "cp": Message("context-parallel degree (cp)"),
+        "ep": Message("expert-parallel degree (ep)"),
+        "etp": Message("tensor-parallel degree inside an expert (etp)"),
+        "dp": Message("data-parallel degree (dp)"),
+        "sharding": Message("sharding"),
+        "recompute": Message("recomputation"),
+        "micro_batch": Message("sequences per micro-batch"),
+        "grad_accum": Message("micro-batches per step and rank"),
+    }
+    return names.get(key, key)
+
+
+def _plain(value: Any) -> Message | str:
+    if isinstance(value, bool):
+        return Message("yes") if value else Message("no")
+    return "–" if value is None else str(value)
+
+
+def _list_changes(a: Any, b: Any, field: str = "") -> Iterator[Change]:
+    """List the fields of two requests that differ, those of nested objects by their path."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in dict.fromkeys((*a, *b)):
+            yield from _list_changes(a.get(key), b.get(key), f"{field}.{key}" if field else str(key))
+    elif a != b:
+        yield Change(field=field, a=a, b=b)
+
+
+def _only_in(these: Sequence[SaidEntry], others: Sequence[SaidEntry]) -> tuple[str, ...]:
+    """Give the texts of messages that the others do not have; one said in two languages is the same."""
+    known = {_identify(message) for message in others}
+    return tuple(message.text for message in these if _identify(message) not in known)
+
+
+def _identify(message: SaidEntry) -> str:
+    return repr((message.key, _without_text(message.values)))
+
+
+def _without_text(value: Any) -> Any:
+    """Take the texts out of nested messages, which are in one language."""
+    if isinstance(value, dict):
+        return {key: _without_text(item) for key, item in sorted(value.items()) if key != "text"}
+    return [_without_text(item) for item in value] if isinstance(value, list) else value
