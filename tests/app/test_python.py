@@ -14,11 +14,15 @@ from suanpei.app.cli.main import run
 from suanpei.errors import InputError
 from suanpei.job.job import LORA_TARGETS
 from suanpei.report.text.gpus import render_gpus
+from suanpei.verbs.compare import CompareResult
+from suanpei.verbs.compare_plans import ComparePlansResult
 from suanpei.verbs.envelope import to_envelope
 from suanpei.verbs.estimate import EstimateResult
 from suanpei.verbs.gpus import GpusResult, describe_gpus
 from suanpei.verbs.plan import PlanResult
 from suanpei.verbs.sizes import SizesResult
+from tests.golden.compare_samples import SELLERS, on_offers, write_plan
+from tests.golden.plan_samples import FROZEN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +44,7 @@ def test_importing_loads_no_heavy_package() -> None:
 
 
 def test_every_verb_is_listed_and_found() -> None:
-    for name in ("plan", "estimate", "sizes", "tokens", "validate", "fit", "models", "gpus", "count"):
+    for name in ("plan", "compare", "estimate", "sizes", "tokens", "validate", "fit", "models", "gpus", "count"):
         assert name in dir(suanpei)
         assert callable(getattr(suanpei, name))
         assert getattr(suanpei, name).__doc__
@@ -56,6 +60,36 @@ def test_plan_takes_the_options_of_the_command_line() -> None:
     assert result.request["as_of"] == "2026-11-30"
     assert result.plans[0].gpus == 8
     assert result.currency == "USD"
+
+
+def test_compare_takes_quotes_or_two_plans(tmp_path: Path) -> None:
+    asked = {"samples": 2000, "avg_tokens": 600, "gpus": "2,8", "catalog": FROZEN, "as_of": DAY, "currency": "CNY"}
+    result = suanpei.compare("qwen2.5-7b", quotes=SELLERS, **asked)
+    assert isinstance(result, CompareResult)
+    assert result.sellers[0].seller == "丁云"
+    assert str(result).startswith("Cheapest for this job: 丁云")
+    plan_file = write_plan(on_offers(), tmp_path / "a.json")
+    why = suanpei.compare(plans=(plan_file, str(plan_file)), rank=(1, 3))
+    assert isinstance(why, ComparePlansResult)
+    assert (why.a.rank, why.b.rank) == (1, 3)
+    assert "B takes" in str(why)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "quotes: give the files"),
+        ({"quotes": "x.csv", "rank": 1}, "rank: it picks a plan of the two files"),
+        ({"quotes": "x.csv", "offers": "y.csv"}, "there is no option offers; did you mean quotes"),
+        ({"quotes": "x.csv", "dedline": "3d"}, "there is no option dedline; did you mean deadline"),
+        ({"plans": ("a.json",)}, "plans takes 2 values"),
+        ({"plans": ("a.json", "b.json"), "deadline": "3d"}, "plans: the two files hold all"),
+        ({"plans": ("a.json", "b.json"), "quotes": "x.csv"}, "plans: the two files hold all"),
+    ],
+)
+def test_compare_refuses_what_does_not_go_together(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        suanpei.compare(**options)
 
 
 def test_numbers_serve_where_text_does() -> None:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from suanpei.report.locale import translate
+from suanpei.report.text.compare import render_compare
+from suanpei.report.text.compare_plans import render_compare_plans
 from suanpei.report.text.estimate import render_estimate
 from suanpei.report.text.plan import render_plan
 from suanpei.verbs.envelope import to_envelope
+from tests.golden.compare_samples import compared, two_plans
 from tests.golden.plan_samples import continued, estimated, print_at, too_large, tuned
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ UPDATE = bool(os.environ.get("SUANPEI_GOLDEN_UPDATE"))
 TEXTS: dict[str, Callable[[Language, int], str]] = {
     "plan": lambda lang, width: print_at(render_plan(continued("CNY" if lang == "zh" else "USD"), lang), width),
     "plan_tuning": lambda lang, width: print_at(render_plan(tuned("CNY" if lang == "zh" else "USD"), lang), width),
+    "compare": lambda lang, width: print_at(render_compare(compared("CNY" if lang == "zh" else "USD"), lang), width),
+    "compare_plans": lambda lang, width: print_at(render_compare_plans(two_plans(), lang), width),
     "estimate": lambda lang, width: print_at(render_estimate(estimated(), lang), width),
     "estimate_too_large": lambda lang, width: print_at(render_estimate(too_large(), lang), width),
 }
@@ -47,7 +52,9 @@ def test_the_text_is_as_it_was(name: str, lang: Language, width: int) -> None:
     check(f"{name}_{lang}_{width}", TEXTS[name](lang, width))
 
 
-@pytest.mark.parametrize(("name", "make"), [("plan", tuned), ("estimate", estimated)])
+@pytest.mark.parametrize(
+    ("name", "make"), [("plan", tuned), ("estimate", estimated), ("compare", compared), ("compare_plans", two_plans)]
+)
 def test_the_json_has_the_keys_that_it_had(name: str, make: Callable[[], Any]) -> None:
     document = to_envelope(make(), lambda message: translate(message, "en"))
     check(f"{name}_keys", "\n".join(sorted(set(list_keys(document)))) + "\n")

@@ -22,7 +22,7 @@ MILLION = Decimal(10**6)
 
 @dataclass(frozen=True, kw_only=True)
 class NotIncluded:
-    """A part of the cost that the seller's price leaves out or does not settle."""
+    """A part of the cost that the total as quoted leaves out; tax that the seller leaves open is among them."""
 
     name: Message
     currency: str
@@ -78,7 +78,7 @@ class SellerRow:
     """Accelerators of the offer in one fabric, of which the plan takes `gpus`. [-]"""
     not_included: tuple[NotIncluded, ...]
     worst_total: Money | None
-    """`ranked_total` with everything not included at its worst reading; None where a part of it has no price."""
+    """With tax and everything not included at its worst reading; what has no such reading comes on top."""
     questions: tuple[Message, ...]
     """What to ask the seller before signing."""
     ties_at_price_per_gpu_hour: Money | None
@@ -153,7 +153,6 @@ def _row(
     if best is None:
         return _empty_row(seller, currency)
     choice, cost, totals, offer, run = best.choice, best.bill.cost, best.totals, best.offer, best.choice.run
-    not_included = _list_not_included(cost)
     return SellerRow(
         seller=seller.name,
         rank=rank,
@@ -180,8 +179,8 @@ def _row(
         price_per_gpu_hour=offer.price,
         cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
         on_hand_gpus=offer.count,
-        not_included=not_included,
-        worst_total=_add_worst(totals.most_tax_in, not_included),
+        not_included=_list_not_included(cost),
+        worst_total=_read_worst_total(cost, totals.most_tax_in),
         questions=_list_questions(offer, cost),
         ties_at_price_per_gpu_hour=tie,
         offer=offer,
@@ -232,14 +231,9 @@ def _list_not_included(cost: Cost) -> tuple[NotIncluded, ...]:
     return tuple(NotIncluded(name=part, currency=cost.currency, worst=None) for part in cost.missing)
 
 
-def _add_worst(total: Money, not_included: Sequence[NotIncluded]) -> Money | None:
-    """Add everything left out at its worst reading; None where a part of it has no price."""
-    worst = total
-    for part in not_included:
-        if part.worst is None:
-            return None
-        worst += part.worst
-    return worst
+def _read_worst_total(cost: Cost, ranked_total: Money) -> Money:
+    """Give the total with tax and everything left out at its worst reading."""
+    return sum((part.worst for part in _list_not_included(cost) if part.worst is not None), start=ranked_total)
 
 
 def _list_questions(offer: Offer, cost: Cost) -> tuple[Message, ...]:

@@ -10,6 +10,7 @@ import typer
 from suanpei.app.cli.frame import CommandLine, Output
 from suanpei.app.cli.options import Replay, Report
 from suanpei.app.cli.plan_options import PlanOptions
+from suanpei.errors import InputError
 from suanpei.messages import Message
 
 
@@ -47,6 +48,8 @@ def compare(
         out.check_target(report)
     files = (*(quotes or ()), *(more or ()))
     if plans is not None:
+        if str(plans[1]).startswith("-"):  # an option, taken for the second file
+            raise InputError(Message("{field} takes {count} values, one after the other", field="--plans", count=2))
         if files or replay is not None or asked != PlanOptions():
             from suanpei.verbs.compare_plans import refuse_beside_plans
 

@@ -173,8 +173,9 @@ def _render_sums(result: ComparePlansResult, lang: Language) -> list[RenderableT
         currency = result.cost.unit
         sums.append((translate("Cost", lang), result.cost_parts, lambda value: str(_money(value, currency))))
     for title, rows, write in sums:
-        if rows:
-            parts += [Text(), _sum_rows(title, rows[:PARTS_SHOWN], write, lang)]
+        differing = [row for row in rows if row.difference]
+        if differing:
+            parts += [Text(), _sum_rows(title, differing[:PARTS_SHOWN], write, lang)]
     return parts
 
 
@@ -205,7 +206,7 @@ def _write(value: Any) -> str:
     """Write a value of a request as JSON does; what was not given as a dash."""
     if value is None or value == []:
         return UNKNOWN
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=float)
 
 
 def _say_ratio(ratio: Fraction) -> str:

@@ -30,7 +30,7 @@ def render_sellers(rows: Sequence[SellerRow], lang: Language) -> list[Renderable
     parts: list[RenderableType] = [heading(translate("Seller by seller", lang))]
     common = _common(ranked)
     if common:
-        said = Message("Not in any of these totals (unknown, not zero): {parts}", parts=_list_parts(common, lang))
+        said = Message("Not in any total as quoted (unknown, not zero): {parts}", parts=_list_parts(common, lang))
         parts.append(Paragraph(translate(said, lang)))
     for row in ranked:
         parts += [Text(), *_render_seller(row, common, lang)]
@@ -48,7 +48,7 @@ def _render_seller(row: SellerRow, common: Sequence[NotIncluded], lang: Language
     ]
     own = [part for part in row.not_included if part not in common]
     if own:
-        said = Message("Not in it: {parts}", parts=_list_parts(own, lang))
+        said = Message("Not in the total as quoted: {parts}", parts=_list_parts(own, lang))
         lines.append(Paragraph(translate(said, lang), indent=2))
     if row.questions:
         lines.append(Paragraph(translate("Ask before signing:", lang), indent=2))
