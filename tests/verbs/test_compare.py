@@ -269,6 +269,18 @@ def test_a_seller_on_whose_cards_nothing_fits_stands_with_the_reason(tmp_path: P
     assert str(filtered["甲"].reason) == "no offer of this seller is left after --gpu, --gpus and --region"
 
 
+def test_without_a_deadline_a_seller_has_ninety_days(tmp_path: Path) -> None:
+    job = replace(JOB, samples=None, avg_tokens=None, tokens="120B", method="full")
+    rows = by_seller(compare(tmp_path, [ROWS[0], {**ROWS[2], "links": ""}], job=job, gpus="8"))
+    assert rows["甲"].rank == 1
+    slow = rows["丙"]
+    assert slow.rank is None
+    assert slow.days is not None
+    assert slow.days > 90
+    said = f"the soonest takes {slow.days:,.1f} days, and without a deadline a plan has 90: give one with --deadline"
+    assert str(slow.reason) == said
+
+
 def test_where_time_ranks_the_soonest_is_first(tmp_path: Path) -> None:
     rows = compare(tmp_path, ROWS, objective="time").sellers
     days = [row.days for row in rows]
@@ -288,7 +300,15 @@ def test_spellings_of_one_seller_are_one_row(tmp_path: Path) -> None:
     assert row.rank == 1
 
 
+def test_where_nothing_fits_anywhere_the_nearest_change_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NoAnswerError, match=r"nothing fits: .*would do with --method lora"):
+        compare(tmp_path, [{**ROWS[2], "count": "1"}], gpus="1")
+
+
 def test_no_seller_in_time_is_no_answer(tmp_path: Path) -> None:
+    job = replace(JOB, samples=None, avg_tokens=None, tokens="500B", method="full")
+    with pytest.raises(NoAnswerError, match="without a deadline a plan has 90"):
+        compare(tmp_path, [ROWS[0]], job=job, gpus="8")
     with pytest.raises(NoAnswerError, match=r"no plan meets the deadline of 0\.0417 d"):
         compare(tmp_path, ROWS, deadline="1h")
 

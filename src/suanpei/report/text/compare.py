@@ -98,6 +98,8 @@ def _headline(result: CompareResult, ranked: Sequence[SellerRow], lang: Language
     if len(ranked) < 2 or is_soonest or first.ranked_total is None or ranked[1].ranked_total is None:
         return Message("{what}.", what=what)
     ratio = ranked[1].ranked_total.ratio(first.ranked_total)
+    if ratio == 1.0:
+        return Message("{what}; {seller} costs the same.", what=what, seller=ranked[1].seller)
     if ratio >= TIMES_FROM:
         return Message(
             "{what}; next is {seller}, {ratio} times as much.", what=what, seller=ranked[1].seller, ratio=f"{ratio:.3g}"
@@ -155,7 +157,8 @@ def _as_table(rows: Sequence[SellerRow], lang: Language, *, with_probability: bo
     ]
     table = make_table(columns)
     # long names and cards break, so that no amount is cut
-    table.columns[1].no_wrap = table.columns[2].no_wrap = False
+    for column in table.columns[1:3]:
+        column.no_wrap, column.overflow = False, "fold"
     for row in rows:
         time, span = _time_cells(row, lang)
         total, readings = _total_cells(row)

@@ -74,7 +74,7 @@ def _say_figures(row: SellerRow) -> Iterable[Message]:
     elif row.rank is not None and row.rank > 1:
         yield Message("No price per card-hour makes it tie with the first.")
     if row.worst_total is not None and row.worst_total != row.ranked_total:
-        yield Message("With everything left out at its worst reading: {total}.", total=row.worst_total)
+        yield Message("With tax and everything left out at its worst reading: {total}.", total=row.worst_total)
 
 
 def _say_price(row: SellerRow) -> str:
