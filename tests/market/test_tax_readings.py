@@ -51,6 +51,8 @@ def test_a_user_s_own_rate_is_read_and_checked(tmp_path: Path) -> None:
     (tmp_path / "tax_rates.csv").write_text(f"{header}USD,0.2,all,2026-01-01,high,us,\n", encoding="utf-8")
     assert load_tax_rates(load_catalogue(tmp_path), "USD") == (Decimal("0.2"),)
     assert load_tax_rates(load_catalogue(tmp_path), "CNY") == RATES
-    (tmp_path / "tax_rates.csv").write_text(f"{header}USD,20,all,2026-01-01,high,us,\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"tax_rates.csv, line 2, column rate_fraction: got 20, takes a share"):
-        load_tax_rates(load_catalogue(tmp_path), "USD")
+    for given in ("20", "1", ""):
+        (tmp_path / "tax_rates.csv").write_text(f"{header}USD,{given},all,2026-01-01,high,us,\n", encoding="utf-8")
+        said = rf"tax_rates.csv, line 2, column rate_fraction: got {given}, takes a share"
+        with pytest.raises(InputError, match=said):
+            load_tax_rates(load_catalogue(tmp_path), "USD")

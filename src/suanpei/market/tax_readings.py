@@ -77,13 +77,13 @@ def load_tax_rates(catalogue: Catalogue, currency: str) -> tuple[Decimal, ...]:
         currency: ISO code. [-]
 
     Raises:
-        InputError: The user's own table has a rate that is no share of 1.
+        InputError: The user's own table has a rate that is missing or no share of 1.
     """
     rows = catalogue.table("tax_rates")
     rates: set[Decimal] = set()
     for row in [row for row in rows if row.text("currency") == currency] or rows:
-        rate = Decimal(repr(row.number("rate_fraction") or 0.0))
-        if not 0 <= rate < 1:
+        rate = row.number("rate_fraction")
+        if rate is None or not 0 <= rate < 1:
             raise InputError(
                 Message(
                     "{file}, line {line}, column {column}: got {given}, takes {wanted}",
@@ -94,7 +94,7 @@ def load_tax_rates(catalogue: Catalogue, currency: str) -> tuple[Decimal, ...]:
                     wanted=Message("a share between 0 and 1, such as 0.06"),
                 )
             )
-        rates.add(rate)
+        rates.add(Decimal(repr(rate)))
     return tuple(sorted(rates))
 
 
