@@ -79,7 +79,9 @@ def test_assumptions_rejections_reasons_and_missing_costs_are_all_there(lang: La
     text = print_at(render_plan(result, lang), 400)
     for message in (
         *result.assumptions,
-        *first.cost.missing,
+        *(part.name for part in first.cost.missing),
+        *(part.question for part in first.cost.missing),
+        *(finding.said for finding in first.placement),
         *first.rule_of_thumb.differences,
         *first.estimate.evidence,
         *(remedy.action for remedy in first.estimate.remedies),
@@ -110,8 +112,15 @@ def test_the_biggest_package_and_the_other_methods_stand_beside_the_first_plan()
 def test_parts_of_cost_sum_to_the_total_that_is_printed() -> None:
     for row in continued().plans:
         assert row.cost is not None
-        lines = [line for part in row.cost.parts for line in part.parts]
+        lines = [line for part in row.cost.parts for line in part.parts or (part,)]
         assert sum(line.amount.amount for line in lines) == row.cost.total.amount
+        text = print_at(render_plan(replace(continued(), plans=(row,)), "en"), 120)
+        bill = text[text.index("\nCost\n") : text.index("Data and site")]
+        for line in lines:
+            assert str(line.name) in bill or not line.amount.amount
+            assert str(line.amount) in bill
+        for item in row.cost.missing:
+            assert item.worst is None or not item.worst.amount or str(item.worst) in bill
 
 
 def test_a_card_without_a_price_says_what_it_may_cost() -> None:

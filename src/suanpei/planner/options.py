@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, inf
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.planner.billing import count_affordable_hours, count_paid_hours
@@ -27,6 +27,35 @@ DEFAULT_HORIZON_S = 90.0 * DAY_S
 
 
 @dataclass(frozen=True, kw_only=True)
+class SideCosts:
+    """What is billed beside the accelerator-hours, in the search's one currency."""
+
+    once: float = 0.0
+    """Per rental."""
+    per_hour: float = 0.0
+    """While anything is held. [1/h]"""
+    per_checkpoint_byte: float = 0.0
+    """Per rental and byte of one checkpoint. [1/B]"""
+    per_checkpoint_byte_hour: float = 0.0
+    """Per byte of one checkpoint while anything is held. [1/(B h)]"""
+    per_gpu_hour_between_nodes: float = 0.0
+    """Per accelerator-hour paid, where several nodes are rented. [1/h]"""
+    credits_outages: bool = False
+    """Whether the failed node is not paid while it is down."""
+
+    def at_once(self, checkpoint_bytes: float) -> float:
+        """Give what does not depend on time."""
+        return self.once + self.per_checkpoint_byte * checkpoint_bytes
+
+    def by_hour(self, checkpoint_bytes: float) -> float:
+        """Give what an hour of holding costs. [1/h]"""
+        return self.per_hour + self.per_checkpoint_byte_hour * checkpoint_bytes
+
+
+NO_SIDE_COSTS = SideCosts()
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterOption:
     """Accelerators that can be rented in some numbers at one price.
 
@@ -39,11 +68,13 @@ class ClusterOption:
     counts: tuple[int, ...]
     """Numbers of accelerators on offer."""
     billing_hours: float = 1.0
-    """The rent is paid in whole multiples of this: 1 by the hour, 730 by the month. [h]"""
+    """The rent is paid in whole multiples of this: 1/60 by the minute, 1 by the hour, 730 by the month. [h]"""
     minimum_hours: float = 0.0
     """Shortest rental. [h]"""
     sold_by_node: bool = False
     """Whether a job on part of a node pays for the whole one."""
+    side_costs: SideCosts = NO_SIDE_COSTS
+    """What the bill adds to the rent."""
 
     def rented_gpus(self, gpus: int, spare_nodes: int = 0) -> int:
         """Give the accelerators paid for: whole nodes above one node or where sold so, and spare nodes. [-]"""
@@ -55,12 +86,43 @@ class ClusterOption:
         """Give the hours paid for a run of this length. [h]"""
         return count_paid_hours(duration_s / HOUR_S, self.billing_hours, self.minimum_hours)
 
-    def affordable_s(self, budget: float, rented_gpus: int) -> float:
-        """Give the longest run that a budget surely pays for; without a price, none. [s]"""
+    def cost_of(self, duration_s: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float | None:
+        """Give what a run of this length costs, credits apart; None without a price."""
+        if self.price_per_gpu_hour is None:
+            return None
+        rent = self._price_per_hour(rented_gpus) * self.billed_hours(duration_s)
+        side = self.side_costs
+        return rent + side.at_once(checkpoint_bytes) + side.by_hour(checkpoint_bytes) * duration_s / HOUR_S
+
+    def credit_of(self, recovery_s: float, rented_gpus: int) -> float:
+        """Give what is not paid of the failed node while it is down; nothing without a price."""
+        if self.price_per_gpu_hour is None or not self.side_costs.credits_outages:
+            return 0.0
+        return self.price_per_gpu_hour * min(rented_gpus, self.cluster.gpus_per_node) * recovery_s / HOUR_S
+
+    def affordable_s(self, budget: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float:
+        """Give the longest run that a budget surely pays for; without a price, none. [s]
+
+        Credits are not counted on. With side costs by the hour, the last period that is paid may not be used whole.
+        """
         if self.price_per_gpu_hour is None:
             return 0.0
-        paid_hours = budget / (self.price_per_gpu_hour * rented_gpus)
-        return count_affordable_hours(paid_hours, self.billing_hours, self.minimum_hours) * HOUR_S
+        by_hour = self.side_costs.by_hour(checkpoint_bytes)
+        left = budget - self.side_costs.at_once(checkpoint_bytes)
+        rent = self._price_per_hour(rented_gpus)
+        if by_hour <= 0.0:
+            hours = count_affordable_hours(left / rent, self.billing_hours, self.minimum_hours)
+            return hours * HOUR_S
+        # paying K hours leaves (left - rent K) / by_hour to hold: best at the periods next to left / (rent + by_hour)
+        least = count_paid_hours(self.billing_hours / 2.0, self.billing_hours, self.minimum_hours)
+        below = floor(left / ((rent + by_hour) * self.billing_hours)) * self.billing_hours
+        choices = (max(below, least), max(below + self.billing_hours, least))
+        return max(0.0, *(min(paid, (left - rent * paid) / by_hour) for paid in choices)) * HOUR_S
+
+    def _price_per_hour(self, rented_gpus: int) -> float:
+        """Give the price of an hour of everything rented. [1/h]"""
+        network = self.side_costs.per_gpu_hour_between_nodes if rented_gpus > self.cluster.gpus_per_node else 0.0
+        return ((self.price_per_gpu_hour or 0.0) + network) * rented_gpus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +141,16 @@ class Constraints:
         """Whether neither deadline nor budget is given."""
         return self.deadline_s is None and self.budget is None
 
-    def limit_s(self, option: ClusterOption, rented_gpus: int) -> float:
-        """Give the longest run allowed: deadline, what the budget pays, or the default horizon. [s]"""
+    def limit_s(self, option: ClusterOption, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float:
+        """Give the longest run allowed: deadline, what the budget pays, or the default horizon. [s]
+
+        With checkpoints of unknown size, 0, it is a bound from above.
+        """
         if self.is_open:
             return DEFAULT_HORIZON_S
         limit = inf if self.deadline_s is None else self.deadline_s
         if self.budget is not None:
-            limit = min(limit, option.affordable_s(self.budget, rented_gpus))
+            limit = min(limit, option.affordable_s(self.budget, rented_gpus, checkpoint_bytes))
         return limit
 
 
@@ -145,8 +210,11 @@ class Choice:
 
     @cached_property
     def cost(self) -> float | None:
-        """What the rented accelerators cost over the central estimate; None without a price."""
-        return self.cost_of(self.days * DAY_S)
+        """What the rental costs over the central estimate, as the bill counts it; None without a price."""
+        cost = self.cost_of(self.days * DAY_S)
+        if cost is None or not self.option.side_costs.credits_outages:
+            return cost
+        return cost - self.option.credit_of(float(self.runs.recovery_s[self.run_index]), self.rented_gpus)
 
     @cached_property
     def run(self) -> RunEstimate:
@@ -154,10 +222,8 @@ class Choice:
         return self.runs.row(self.run_index, self.deadline_s)
 
     def cost_of(self, duration_s: float) -> float | None:
-        """Give what a run of this length costs; None without a price."""
-        if self.option.price_per_gpu_hour is None:
-            return None
-        return self.option.price_per_gpu_hour * self.rented_gpus * self.option.billed_hours(duration_s)
+        """Give what a run of this length costs, credits not counted on; None without a price."""
+        return self.option.cost_of(duration_s, self.rented_gpus, self.found.checkpoint_bytes)
 
     @property
     def model_flops_per_s_per_gpu(self) -> float:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError, NoAnswerError
-from suanpei.market.cost import Cost, price_package
+from suanpei.market.cost import Conditions, Cost, CostFacts, load_cost_facts, price_package
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.physics.run import RunAssumptions
@@ -24,6 +24,7 @@ from suanpei.verbs.job_summary import JobSummary, summarise_job
 from suanpei.verbs.nearest_change import find_nearest_change
 from suanpei.verbs.plan_request import read_terms
 from suanpei.verbs.plan_rows import PlanRow, RowBuilder
+from suanpei.verbs.run_needs import DataTerms, note_data_size, read_data_terms, size_data, with_side_costs
 from suanpei.verbs.supply import Supplies, build_supplies, select_table
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class FrontierPoint:
     """Central estimate. [d]"""
     probability: float
     """Of keeping deadline and budget. [-]"""
-    rent: Money | None
+    cost: Money | None
     """Of the central estimate; None without a price."""
 
 
@@ -105,7 +106,7 @@ class PlanResult(VerbResult):
     """Exchange rates on hand, the user's own first."""
     plans: tuple[PlanRow, ...]
     frontier: tuple[FrontierPoint, ...]
-    """By rent, the unpriced last."""
+    """By cost, the unpriced last."""
     other_stacks: tuple[PlanRow, ...]
     """Cards of other software stacks, or of generations that nothing measured: cheaper only if the code runs there."""
     alternatives: tuple[Alternative, ...]
@@ -133,7 +134,14 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
     terms = read_terms(request, inputs.catalogue)
     job = build_job(request.job, inputs.catalogue, needs_data=True)
     supplies = build_supplies(request, terms, inputs)
-    searcher = _Planner(request=request, terms=terms, inputs=inputs, progress=progress)
+    searcher = _Planner(
+        request=request,
+        terms=terms,
+        inputs=inputs,
+        data=read_data_terms(request),
+        facts=load_cost_facts(inputs.catalogue, terms.currency, terms.rates),
+        progress=progress,
+    )
     main = select_table(supplies, is_main=True)
     found = searcher.search(job, main)
     if found.failure is not None:
@@ -157,6 +165,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                     *_batch_notes(job, rows),
                     *PRACTICAL.messages(),
                     *RunAssumptions().messages(),
+                    *note_data_size(job, searcher.data),
                 )
             )
         ),
@@ -184,11 +193,14 @@ class _Planner:
     request: PlanRequest
     terms: PlanTerms
     inputs: Inputs
+    data: DataTerms
+    facts: CostFacts
     progress: Callable[[int, int], None] | None
 
     def search(self, job: Job, supplies: Supplies, *, top: int | None = None) -> SearchResult:
         """Search the supplies for one job."""
         terms = self.terms
+        sizes = size_data(job, self.data)
         settings = SearchSettings(
             constraints=Constraints(
                 deadline_s=terms.deadline_s,
@@ -201,7 +213,7 @@ class _Planner:
         )
         return search(
             job,
-            [item.option for item in supplies.items],
+            [with_side_costs(item, sizes) for item in supplies.items],
             self.inputs.current_recipes,
             self.inputs.calibration,
             settings,
@@ -222,7 +234,14 @@ class _Planner:
         return self._builder(job, supplies).build(found.listed)
 
     def _builder(self, job: Job, supplies: Supplies) -> RowBuilder:
-        return RowBuilder(job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency)
+        return RowBuilder(
+            job=job,
+            inputs=self.inputs,
+            supplies=supplies,
+            currency=self.terms.currency,
+            data=self.data,
+            facts=self.facts,
+        )
 
     def alternatives(
         self, job: Job, supplies: Supplies, found: SearchResult, rows: tuple[PlanRow, ...]
@@ -296,7 +315,9 @@ class _Planner:
             return self._builder(job, supplies).bills(biggest, biggest.run)[0].cost
         monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
         node = biggest.option.cluster.gpus_per_node
-        packages = [price_package(price.unit_price, gpus_per_node=node) for price in monthly]
+        packages = [
+            price_package(price.unit_price, gpus_per_node=node, conditions=Conditions.of(price)) for price in monthly
+        ]
         return min(packages, key=lambda cost: cost.total.amount)
 
 
@@ -314,7 +335,7 @@ def _frontier(found: SearchResult, currency: str) -> tuple[FrontierPoint, ...]:
             gpus=choice.gpus,
             days=choice.days,
             probability=choice.probability,
-            rent=None if choice.cost is None else Money(amount=Decimal(f"{choice.cost:.2f}"), currency=currency),
+            cost=None if choice.cost is None else Money(amount=Decimal(f"{choice.cost:.2f}"), currency=currency),
         )
         for choice in sorted(found.frontier, key=lambda choice: (choice.cost is None, choice.cost or 0.0, choice.days))
     ]

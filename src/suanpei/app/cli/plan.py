@@ -61,6 +61,11 @@ def plan(
     day_value: Annotated[str | None, typer.Option("--day-value", help="What one day saved is worth: 20000CNY.")] = None,
     currency: Annotated[str | None, typer.Option("--currency", help="Currency of the costs.")] = None,
     rate: Annotated[list[str] | None, typer.Option("--rate", help="Your exchange rate: USD=7.2CNY.")] = None,
+    data_size: Annotated[
+        str | None, typer.Option("--data-size", help="Size of the data set as it is pulled: 2TB, 500GiB.")
+    ] = None,
+    uplink: Annotated[str | None, typer.Option("--uplink", help="The line to the machines: 1Gbps, 100Mbps.")] = None,
+    rack_kw: Annotated[float | None, typer.Option("--rack-kw", help="What one rack of the site feeds, in kW.")] = None,
     top: Annotated[int, typer.Option("--top", help="How many plans to list.")] = 5,
     report: Annotated[Path | None, typer.Option("--report", help="Write the JSON result to this file too.")] = None,
     replay: Annotated[
@@ -112,6 +117,9 @@ def plan(
         objective=objective,
         day_value=day_value,
         rate=tuple(rate or ()),
+        data_size=data_size,
+        uplink=uplink,
+        rack_kw=rack_kw,
         top=top,
         catalog=catalog,
     )
