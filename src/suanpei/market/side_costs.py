@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suanpei.planner.options import NO_SIDE_COSTS, SideCosts
+from suanpei.market.terms import NO_CHARGES
+from suanpei.planner.side_costs import NO_SIDE_COSTS, SideCosts
 from suanpei.units import GB_BYTES, MONTH_HOURS
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def count_side_costs(charges: Charges, sizes: DataSizes) -> SideCosts:
     storage_per_byte_hour = _number(charges.storage_per_gb_month) / GB_BYTES / MONTH_HOURS
     ingress_per_byte = _number(charges.ingress_per_gb) / GB_BYTES
     egress_per_byte = _number(charges.egress_per_gb) / GB_BYTES
-    side = SideCosts(
+    if charges == NO_CHARGES:
+        return NO_SIDE_COSTS
+    return SideCosts(
         once=_number(charges.set_up)
         + ingress_per_byte * sizes.moved_in_bytes
         + egress_per_byte * sizes.weights_out_bytes,
@@ -33,9 +36,8 @@ def count_side_costs(charges: Charges, sizes: DataSizes) -> SideCosts:
         per_checkpoint_byte=egress_per_byte,
         per_checkpoint_byte_hour=storage_per_byte_hour * sizes.checkpoints_kept,
         per_gpu_hour_between_nodes=_number(charges.fabric_per_gpu_hour),
-        credits_outages=charges.bills_outages is False,
+        credited_fraction=1.0 if charges.bills_outages is False else 0.0,
     )
-    return NO_SIDE_COSTS if side == NO_SIDE_COSTS else side
 
 
 def _number(price: Money | None) -> float:

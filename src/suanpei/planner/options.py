@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, floor, inf
+from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.planner.billing import count_affordable_hours, count_paid_hours
+from suanpei.planner.billing import count_paid_hours
+from suanpei.planner.side_costs import (
+    NO_SIDE_COSTS,
+    SideCosts,
+    add_side_costs,
+    afford_hours,
+    credit_outages,
+    price_hour,
+)
 from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
@@ -24,35 +32,6 @@ Objective = Literal["cost", "time"]
 
 DEFAULT_HORIZON_S = 90.0 * DAY_S
 """Within which the cheapest plan must end when neither deadline nor budget is given. [s]"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SideCosts:
-    """What is billed beside the accelerator-hours, in the search's one currency."""
-
-    once: float = 0.0
-    """Per rental."""
-    per_hour: float = 0.0
-    """While anything is held. [1/h]"""
-    per_checkpoint_byte: float = 0.0
-    """Per rental and byte of one checkpoint. [1/B]"""
-    per_checkpoint_byte_hour: float = 0.0
-    """Per byte of one checkpoint while anything is held. [1/(B h)]"""
-    per_gpu_hour_between_nodes: float = 0.0
-    """Per accelerator-hour paid, where several nodes are rented. [1/h]"""
-    credits_outages: bool = False
-    """Whether the failed node is not paid while it is down."""
-
-    def at_once(self, checkpoint_bytes: float) -> float:
-        """Give what does not depend on time."""
-        return self.once + self.per_checkpoint_byte * checkpoint_bytes
-
-    def by_hour(self, checkpoint_bytes: float) -> float:
-        """Give what an hour of holding costs. [1/h]"""
-        return self.per_hour + self.per_checkpoint_byte_hour * checkpoint_bytes
-
-
-NO_SIDE_COSTS = SideCosts()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,41 +67,32 @@ class ClusterOption:
 
     def cost_of(self, duration_s: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float | None:
         """Give what a run of this length costs, credits apart; None without a price."""
-        if self.price_per_gpu_hour is None:
+        rent = self._rent_per_hour(rented_gpus)
+        if rent is None:
             return None
-        rent = self._price_per_hour(rented_gpus) * self.billed_hours(duration_s)
-        side = self.side_costs
-        return rent + side.at_once(checkpoint_bytes) + side.by_hour(checkpoint_bytes) * duration_s / HOUR_S
+        paid, held = self.billed_hours(duration_s), duration_s / HOUR_S
+        return float(add_side_costs(rent, paid, held, checkpoint_bytes, self.side_costs))
 
     def credit_of(self, recovery_s: float, rented_gpus: int) -> float:
         """Give what is not paid of the failed node while it is down; nothing without a price."""
-        if self.price_per_gpu_hour is None or not self.side_costs.credits_outages:
-            return 0.0
-        return self.price_per_gpu_hour * min(rented_gpus, self.cluster.gpus_per_node) * recovery_s / HOUR_S
-
-    def affordable_s(self, budget: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float:
-        """Give the longest run that a budget surely pays for; without a price, none. [s]
-
-        Credits are not counted on. With side costs by the hour, the last period that is paid may not be used whole.
-        """
         if self.price_per_gpu_hour is None:
             return 0.0
-        by_hour = self.side_costs.by_hour(checkpoint_bytes)
-        left = budget - self.side_costs.at_once(checkpoint_bytes)
-        rent = self._price_per_hour(rented_gpus)
-        if by_hour <= 0.0:
-            hours = count_affordable_hours(left / rent, self.billing_hours, self.minimum_hours)
-            return hours * HOUR_S
-        # paying K hours leaves (left - rent K) / by_hour to hold: best at the periods next to left / (rent + by_hour)
-        least = count_paid_hours(self.billing_hours / 2.0, self.billing_hours, self.minimum_hours)
-        below = floor(left / ((rent + by_hour) * self.billing_hours)) * self.billing_hours
-        choices = (max(below, least), max(below + self.billing_hours, least))
-        return max(0.0, *(min(paid, (left - rent * paid) / by_hour) for paid in choices)) * HOUR_S
+        node, hours = self.cluster.gpus_per_node, recovery_s / HOUR_S
+        return float(credit_outages(self.price_per_gpu_hour, rented_gpus, node, hours, self.side_costs))
 
-    def _price_per_hour(self, rented_gpus: int) -> float:
-        """Give the price of an hour of everything rented. [1/h]"""
-        network = self.side_costs.per_gpu_hour_between_nodes if rented_gpus > self.cluster.gpus_per_node else 0.0
-        return ((self.price_per_gpu_hour or 0.0) + network) * rented_gpus
+    def affordable_s(self, budget: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float:
+        """Give the longest run that a budget surely pays for, credits not counted on; without a price, none. [s]"""
+        rent = self._rent_per_hour(rented_gpus)
+        if rent is None:
+            return 0.0
+        terms = (self.billing_hours, self.minimum_hours)
+        return float(afford_hours(budget, rent, terms, checkpoint_bytes, self.side_costs)) * HOUR_S
+
+    def _rent_per_hour(self, rented_gpus: int) -> float | None:
+        """Give the price of an hour of everything rented; None without a price. [1/h]"""
+        if self.price_per_gpu_hour is None:
+            return None
+        return float(price_hour(self.price_per_gpu_hour, rented_gpus, self.cluster.gpus_per_node, self.side_costs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +182,7 @@ class Choice:
     def cost(self) -> float | None:
         """What the rental costs over the central estimate, as the bill counts it; None without a price."""
         cost = self.cost_of(self.days * DAY_S)
-        if cost is None or not self.option.side_costs.credits_outages:
+        if cost is None or self.option.side_costs is NO_SIDE_COSTS:
             return cost
         return cost - self.option.credit_of(float(self.runs.recovery_s[self.run_index]), self.rented_gpus)
 

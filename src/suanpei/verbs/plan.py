@@ -133,12 +133,13 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
     inputs = load_inputs(request.catalog)
     terms = read_terms(request, inputs.catalogue)
     job = build_job(request.job, inputs.catalogue, needs_data=True)
-    supplies = build_supplies(request, terms, inputs)
+    data = read_data_terms(request)
+    supplies = with_side_costs(build_supplies(request, terms, inputs), size_data(job, data))
     searcher = _Planner(
         request=request,
         terms=terms,
         inputs=inputs,
-        data=read_data_terms(request),
+        data=data,
         facts=load_cost_facts(inputs.catalogue, terms.currency, terms.rates),
         progress=progress,
     )
@@ -200,7 +201,6 @@ class _Planner:
     def search(self, job: Job, supplies: Supplies, *, top: int | None = None) -> SearchResult:
         """Search the supplies for one job."""
         terms = self.terms
-        sizes = size_data(job, self.data)
         settings = SearchSettings(
             constraints=Constraints(
                 deadline_s=terms.deadline_s,
@@ -213,7 +213,7 @@ class _Planner:
         )
         return search(
             job,
-            [with_side_costs(item, sizes) for item in supplies.items],
+            [item.option for item in supplies.items],
             self.inputs.current_recipes,
             self.inputs.calibration,
             settings,
@@ -263,6 +263,7 @@ class _Planner:
     ) -> Alternative | None:
         try:
             changed = with_method(job, method)
+            supplies = with_side_costs(supplies, size_data(changed, self.data))
             found = self.search(changed, supplies, top=1)
         except InputError:
             return None

@@ -26,6 +26,7 @@ from suanpei.market.placement import (
     estimate_node_draw,
 )
 from suanpei.market.side_costs import count_side_costs
+from suanpei.market.terms import NO_CHARGES
 from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.quantities import parse_bandwidth_bytes_per_s, parse_bytes
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.cost import Cost
     from suanpei.physics.run import RunEstimate
-    from suanpei.planner.options import Choice, ClusterOption
+    from suanpei.planner.options import Choice
     from suanpei.verbs.plan_request import PlanRequest
-    from suanpei.verbs.supply import Supply
+    from suanpei.verbs.supply import Supplies
 
 WEIGHT_BYTES = 2
 """Weights are moved in 16 bits. [B]"""
@@ -136,11 +137,15 @@ def need_of(run: RunEstimate, checkpoint_bytes: float, sizes: DataSizes) -> RunN
     )
 
 
-def with_side_costs(supply: Supply, sizes: DataSizes) -> ClusterOption:
-    """Give the option of a supply with what its charges add for a job, so that the search ranks by the whole bill."""
-    if supply.price is None:
-        return supply.option
-    return replace(supply.option, side_costs=count_side_costs(supply.price.charges, sizes))
+def with_side_costs(supplies: Supplies, sizes: DataSizes) -> Supplies:
+    """Let the search see what the charges of each offer add for a job, so that it ranks by the whole bill."""
+    items = tuple(
+        item
+        if item.price is None or item.price.charges == NO_CHARGES
+        else replace(item, option=replace(item.option, side_costs=count_side_costs(item.price.charges, sizes)))
+        for item in supplies.items
+    )
+    return replace(supplies, items=items)
 
 
 def trace_data_path(

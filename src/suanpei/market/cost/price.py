@@ -177,7 +177,10 @@ def _price_exit(rental: Rental, total: Money, charges: Charges) -> EarlyExit | N
     unused_hours = rental.paid_hours[LIKELY] - rental.period_hours[LIKELY]
     if charges.early_exit_fraction is None or unused_hours <= 0:
         return None
-    unused_rent = (rental.price.median * (rental.paid_gpus * exact(unused_hours))).rounded()
+    by_hour = rental.price.median
+    if charges.fabric_per_gpu_hour is not None and rental.nodes > 1:
+        by_hour = by_hour + charges.fabric_per_gpu_hour
+    unused_rent = (by_hour * (rental.paid_gpus * exact(unused_hours))).rounded()
     fee = (unused_rent * charges.early_exit_fraction).rounded()
     return EarlyExit(
         currency=total.currency,

@@ -69,7 +69,7 @@ class EarlyExit:
     unused_hours: float
     """Hours of the minimum term per card that the run does not need. [h]"""
     unused_rent: Money
-    """Their rent, which the total holds."""
+    """Their rent, with the network where it is billed apart; the total holds it."""
     fee: Money
     """What the seller takes of it."""
     total: Money

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from suanpei.market.offer import tier_name
 from suanpei.messages import Message
+from suanpei.money import SYMBOLS
 from suanpei.report.locale import translate
 from suanpei.report.text.figures import say_money_span
 from suanpei.report.text.layout import Paragraph, heading, make_table
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from suanpei.market.cost import Cost, CostPart, MissingPart
     from suanpei.market.offer import Tier
+    from suanpei.money import Money
     from suanpei.report.locale import Language
     from suanpei.verbs.plan_rows import PlanRow
 
@@ -96,8 +98,16 @@ def _add_part(table: Table, part: CostPart, lang: Language) -> None:
         "gb": Message("{number} GB", number=number),
         "rental": Message("once"),
     }
-    price = f"× {part.price.amount.normalize():f}" if abs(part.price.amount) < 1 else f"× {part.price}"
+    price = f"× {_say_price(part.price)}"
     table.add_row(translate(part.name, lang), translate(quantities[part.unit], lang), price, str(part.amount))
+
+
+def _say_price(price: Money) -> str:
+    """Write a price; what is below one unit keeps four digits, so that quantity times price is the amount."""
+    if price.amount >= 1 or not price.amount:
+        return str(price)
+    symbol = SYMBOLS.get(price.currency, f"{price.currency} ")
+    return f"{symbol}{price.rounded(4).amount.normalize():f}"
 
 
 def _say_tax(cost: Cost) -> list[Message]:
