@@ -15,7 +15,7 @@ from suanpei.report.locale import translate
 from suanpei.report.text.estimate import render_estimate
 from suanpei.report.text.plan import render_plan
 from suanpei.verbs.envelope import to_envelope
-from tests.golden.plan_samples import continued, estimated, print_at, too_large, tuned
+from tests.golden.plan_samples import continued, estimated, offered, print_at, too_large, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +28,7 @@ UPDATE = bool(os.environ.get("SUANPEI_GOLDEN_UPDATE"))
 TEXTS: dict[str, Callable[[Language, int], str]] = {
     "plan": lambda lang, width: print_at(render_plan(continued("CNY" if lang == "zh" else "USD"), lang), width),
     "plan_tuning": lambda lang, width: print_at(render_plan(tuned("CNY" if lang == "zh" else "USD"), lang), width),
+    "plan_offered": lambda lang, width: print_at(render_plan(offered("CNY" if lang == "zh" else "USD"), lang), width),
     "estimate": lambda lang, width: print_at(render_estimate(estimated(), lang), width),
     "estimate_too_large": lambda lang, width: print_at(render_estimate(too_large(), lang), width),
 }
