@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from suanpei.errors import InputError
+from suanpei.market.charge_cells import CHARGE_COLUMNS
 from suanpei.market.cost import RunHours, make_bills
 from suanpei.market.offers_file import COLUMNS, load_offers
 from suanpei.market.price_rows import is_in_region
-from suanpei.market.terms import Term
+from suanpei.market.terms import Charges, Payment, Term
 from suanpei.messages import Message
 from tests.market.price_samples import RATES, cny, usd
 
@@ -166,8 +168,9 @@ def test_offers_match_regions_as_rows_do(tmp_path: Path) -> None:
     assert (is_in_region(foreign, "国内"), is_in_region(foreign, "USA")) == (False, True)
 
 
-def test_the_columns_are_those_of_the_price_table_and_count() -> None:
+def test_the_columns_are_those_of_the_price_table_with_count_and_charges() -> None:
     from suanpei.machine.catalogue import load_catalogue
 
     table = load_catalogue().table("offers_cn")
-    assert set(COLUMNS) == {*table[0].cells, "count"}
+    assert set(COLUMNS) == {*table[0].cells, "count", *CHARGE_COLUMNS}
+    assert {field.name for terms in (Charges, Payment) for field in fields(terms)} == set(CHARGE_COLUMNS)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from suanpei.money import Money
 
 
+HOUR_DIGITS = 9
+"""Decimals of an hour that a split counts: 3.6 µs, so that its parts sum exactly in 28 digits. [-]"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rental:
     """Cards held for a run at a price: what is used and what is paid."""
@@ -143,8 +147,8 @@ def _split_hours(rental: Rental, course: int, needs: RunNeeds | None) -> tuple[D
     """Split the paid card-hours of one course in the order of `_SPLIT_NAMES`. [h]"""
     paid, period, used = (exact(hours[course]) for hours in (rental.paid_hours, rental.period_hours, rental.used_hours))
     used = min(used, period)
-    setup = min(exact(needs.setup_hours), used) if needs else Decimal(0)
-    waste = min(exact(needs.waste_hours), used - setup) if needs else Decimal(0)
+    setup = min(exact(round(needs.setup_hours, HOUR_DIGITS)), used) if needs else Decimal(0)
+    waste = min(exact(round(needs.waste_hours, HOUR_DIGITS)), used - setup) if needs else Decimal(0)
     idle_gpus = rental.paid_gpus - rental.gpus
     return (
         rental.gpus * (used - setup - waste),
