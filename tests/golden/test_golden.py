@@ -18,7 +18,7 @@ from suanpei.report.text.estimate import render_estimate
 from suanpei.report.text.plan import render_plan
 from suanpei.verbs.envelope import to_envelope
 from tests.golden.compare_samples import compared, two_plans
-from tests.golden.plan_samples import continued, estimated, print_at, too_large, tuned
+from tests.golden.plan_samples import continued, estimated, offered, print_at, too_large, tuned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,7 @@ TEXTS: dict[str, Callable[[Language, int], str]] = {
     "plan_tuning": lambda lang, width: print_at(render_plan(tuned("CNY" if lang == "zh" else "USD"), lang), width),
     "compare": lambda lang, width: print_at(render_compare(compared("CNY" if lang == "zh" else "USD"), lang), width),
     "compare_plans": lambda lang, width: print_at(render_compare_plans(two_plans(), lang), width),
+    "plan_offered": lambda lang, width: print_at(render_plan(offered("CNY" if lang == "zh" else "USD"), lang), width),
     "estimate": lambda lang, width: print_at(render_estimate(estimated(), lang), width),
     "estimate_too_large": lambda lang, width: print_at(render_estimate(too_large(), lang), width),
 }

@@ -23,6 +23,7 @@ TABLES = tuple(CATALOGUE.index["tables"])
 CARDS = CATALOGUE.table("accelerators")
 NAMES = {row.text("name") for row in CARDS}
 DATE_COLUMNS = {"offers": "snapshot_date", "offers_cn": "date", "exchange_rates": "as_of", "services": "as_of"}
+DATE_COLUMNS |= {"tax_rates": "as_of", "node_power": "as_of"}
 
 
 def _show(rows: list[Row]) -> str:
@@ -86,6 +87,7 @@ def test_catalogue_date_is_the_latest_price() -> None:
         ("offers", "gpu"),
         ("offers_cn", "gpu"),
         ("default_fabrics", "accelerator"),
+        ("node_power", "accelerator"),
     ],
 )
 def test_names_join(table: str, column: str) -> None:

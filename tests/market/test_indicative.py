@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from suanpei.errors import InputError
 from suanpei.market.indicative import IndicativePrice, PriceTerms, quote_indicative, state_price
-from suanpei.market.terms import Term, read_tax
+from suanpei.market.terms import Tax, Term, read_tax
 from suanpei.money import ExchangeRates, Money
 from tests.market.price_samples import AS_OF, MONTHLY, RATES, bundled_table, cny, price_row, terms, usd
 
@@ -276,3 +276,21 @@ def test_a_conversion_there_and_back_returns_the_price(amount: Decimal) -> None:
     there = RATES.convert(cny(str(amount)), "USD")
     back = RATES.convert(there, "CNY")
     assert float(back.amount) == pytest.approx(float(amount), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wordings", "state", "rate"),
+    [
+        (("含税6%", "含税6%", "含税6%"), "in", "0.06"),
+        (("含税6%", "含税13%", "含税6%"), "in", None),
+        (("不含税6%", "不含税6%", "不含税6%"), "out", "0.06"),
+        (("不含税6%", "不含税", "不含税6%"), "out", None),
+        (("不含税6%", "含税6%", "含税6%"), "unknown", None),
+        (("含税", "含税", ""), "in", None),  # an unstated card by the hour is read as retail
+    ],
+)
+def test_rows_that_agree_give_the_tax_of_their_band(wordings: tuple[str, ...], state: str, rate: str | None) -> None:
+    rows = {"X": tuple(price_row("6.5", provider=f"S{i}", tax=read_tax(said)) for i, said in enumerate(wordings))}
+    (price, *_) = quote_indicative(rows, "X", nodes=1, terms=terms())
+    assert price.tax == Tax(state=state, rate_fraction=None if rate is None else Decimal(rate))  # type: ignore[arg-type]
+    assert state_price("X", price.median).tax.state == "unknown"

@@ -109,7 +109,11 @@ def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], co
     ("term", "pricing", "billing_hours", "minimum_hours"),
     [
         ("hourly", "", 1.0, 0.0),
-        ("per second", "on_demand", 1.0, 0.0),
+        ("per second", "on_demand", 1 / 3600, 0.0),
+        ("按秒计费", "", 1 / 3600, 0.0),
+        ("per minute", "", 1 / 60, 0.0),
+        ("按分钟", "", 1 / 60, 0.0),
+        ("hourly, billed by the minute", "", 1.0, 0.0),
         ("按小时", "", 1.0, 0.0),
         ("monthly", "", 730.0, 730.0),
         ("1 month", "", 730.0, 730.0),

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
+from suanpei.market.cost import MissingPart
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.report.text.compare import render_compare
 from suanpei.report.text.compare_plans import render_compare_plans
-from suanpei.verbs.compare_rows import NotIncluded
 from tests.golden.compare_samples import compared, two_plans
 from tests.golden.plan_samples import print_at
 
@@ -71,8 +71,13 @@ def test_a_single_seller_has_nobody_next() -> None:
 
 def test_what_is_left_out_stands_with_its_worst_reading() -> None:
     first, second, *_ = compared().sellers
-    storage = NotIncluded(name=Message("storage of data and checkpoints"), currency="CNY", worst=cny("12"))
-    egress = NotIncluded(name=Message("traffic in and out (egress)"), currency="CNY", worst=None)
+    ask = Message("ask")
+    storage = MissingPart(
+        name=Message("storage of data and checkpoints"), currency="CNY", worst=cny("12"), basis=None, question=ask
+    )
+    egress = MissingPart(
+        name=Message("traffic in and out (egress)"), currency="CNY", worst=None, basis=None, question=ask
+    )
     rows = (
         replace(first, not_included=(storage, egress), worst_total=cny("52")),
         replace(second, not_included=(egress,)),

@@ -12,7 +12,7 @@ from suanpei.money import SYMBOLS
 from suanpei.report.locale import translate
 from suanpei.report.text.figures import say_gib, say_strategy
 from suanpei.report.text.plan import render_plan
-from tests.golden.plan_samples import continued, print_at, tuned
+from tests.golden.plan_samples import continued, offered, print_at, tuned
 
 if TYPE_CHECKING:
     from suanpei.report.locale import Language
@@ -23,7 +23,7 @@ LANGUAGES: list[Language] = ["en", "zh"]
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("width", [72, 80, 100, 120, 200])
 def test_no_line_is_wider_than_the_console_and_nothing_is_cut_off(lang: Language, width: int) -> None:
-    for result in (continued(), tuned()):
+    for result in (continued(), tuned(), offered()):
         text = print_at(render_plan(result, lang), width)
         assert max(cell_len(line) for line in text.splitlines()) <= width
         if width >= 80:
@@ -79,7 +79,9 @@ def test_assumptions_rejections_reasons_and_missing_costs_are_all_there(lang: La
     text = print_at(render_plan(result, lang), 400)
     for message in (
         *result.assumptions,
-        *first.cost.missing,
+        *(part.name for part in first.cost.missing),
+        *(part.question for part in first.cost.missing),
+        *(finding.said for finding in first.placement),
         *first.rule_of_thumb.differences,
         *first.estimate.evidence,
         *(remedy.action for remedy in first.estimate.remedies),
@@ -110,8 +112,15 @@ def test_the_biggest_package_and_the_other_methods_stand_beside_the_first_plan()
 def test_parts_of_cost_sum_to_the_total_that_is_printed() -> None:
     for row in continued().plans:
         assert row.cost is not None
-        lines = [line for part in row.cost.parts for line in part.parts]
+        lines = [line for part in row.cost.parts for line in part.parts or (part,)]
         assert sum(line.amount.amount for line in lines) == row.cost.total.amount
+        text = print_at(render_plan(replace(continued(), plans=(row,)), "en"), 120)
+        bill = text[text.index("\nCost\n") : text.index("Data and site")]
+        for line in lines:
+            assert str(line.name) in bill or not line.amount.amount
+            assert str(line.amount) in bill
+        for item in row.cost.missing:
+            assert item.worst is None or not item.worst.amount or str(item.worst) in bill
 
 
 def test_a_card_without_a_price_says_what_it_may_cost() -> None:
@@ -169,3 +178,46 @@ def test_a_plan_nearly_as_cheap_and_much_sooner_is_named_beside_the_first() -> N
     assert "5.0% more." in lines(1.05, "en")
     assert "费用相近而快得多的是方案 2" in lines(1.05, "zh")
     assert "Nearly as cheap" not in lines(1.2, "en")
+
+
+def test_the_bill_says_tax_payments_and_early_exit_with_the_figures_of_the_result() -> None:
+    cost = offered().plans[0].cost
+    assert cost is not None
+    assert cost.early_exit is not None
+    assert cost.total_tax_in is not None
+    text = print_at(render_plan(offered(), "en"), 300)
+    assert f"tax of 6%: {cost.total_tax_in} with it, {cost.total} without" in text
+    assert f"at most {cost.peak_cash_out} at a time, {len(cost.cash_flow)} payments by day 91" in text
+    assert f"instead of the minimum term: {cost.early_exit.total} ({cost.early_exit.fee} for leaving" in text
+    assert f"With this at its worst: {cost.worst_total}, and what is unknown on top" in text
+
+
+def test_data_that_come_late_and_racks_that_are_too_small_are_named() -> None:
+    first = offered().plans[0]
+    text = print_at(render_plan(offered(), "en"), 300)
+    assert first.data_path.wait_rent is not None
+    assert f"bring it in before delivery, or {first.data_path.wait_rent} of rent waits for it." in text
+    assert "  × a rack of 6 kW does not feed one machine of 6.5 kW" in text
+    assert "  √ 16 cards fit in one fabric of 32" in text
+    assert first.data_path.cache_worth is not None
+    assert str(first.data_path.cache_worth) in text
+    bare = replace(first, data_path=replace(first.data_path, wait_rent=None, cache_worth=None))
+    without = print_at(render_plan(replace(offered(), plans=(bare,)), "en"), 300)
+    assert "longer than set-up: bring it in before delivery.\n" in without
+    assert "Shared by 4 tenants, storage holds up training for" in without
+
+
+def test_a_bill_without_payments_or_open_parts_says_so() -> None:
+    first = offered().plans[0]
+    assert first.cost is not None
+    closed = replace(first.cost, missing=first.cost.missing[:1], cash_flow=(), tax_rate_fraction=None)
+    priced = replace(closed.missing[0], worst=closed.total, basis=closed.missing[0].name)
+    lines = print_at(
+        render_plan(replace(offered(), plans=(replace(first, cost=replace(closed, missing=(priced,))),)), "en"), 300
+    )
+    assert "nothing is paid" in lines
+    assert "With all of this at its worst:" in lines
+    nothing = print_at(
+        render_plan(replace(offered(), plans=(replace(first, cost=replace(closed, missing=())),)), "en"), 300
+    )
+    assert "Not in it" not in nothing

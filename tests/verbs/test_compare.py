@@ -85,7 +85,9 @@ def test_the_json_is_what_the_schema_says() -> None:
     first = document["sellers"][0]
     assert (first["rank"], first["seller"], first["offer"]["source"]) == (1, "丁云", "报价.csv:5")
     assert isinstance(first["total"], float)
-    assert {part["worst"] for part in first["not_included"]} == {None}
+    worst = [part["worst"] for part in first["not_included"] if part["worst"] is not None]
+    assert worst
+    assert first["worst_total"] == pytest.approx((first["total_tax_in"] or first["total"]) + sum(worst), abs=0.005)
 
 
 def test_every_seller_has_one_row_and_the_ranks_follow_the_totals_with_tax() -> None:

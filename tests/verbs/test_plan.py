@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -22,6 +22,8 @@ from tests.golden.plan_samples import DAY, FROZEN, continued, tuned
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from suanpei.verbs.plan import PlanResult
 
 ASKED = PlanRequest(
     job=JobRequest(model="llama-3-8b", tokens="2B"),
@@ -175,3 +177,98 @@ def test_offers_alone_are_planned_at_their_own_price(tmp_path: Path) -> None:
     assert {row.offer.provider for row in result.plans if row.offer} == {"某云"}
     assert max(row.gpus for row in result.plans) <= 16
     assert all(row.cost is not None and row.cost.paid_hours % 730 == 0 for row in result.plans)
+
+
+OFFERS = (
+    "provider,gpu,price_per_hour,currency,term,tier,node_or_card,links,count,tax,egress_per_gb,fabric_per_gpu_hour,"
+    "bills_outages,set_up\n"
+    "甲云,A800,5.0,CNY,hourly,platform,card,8x200G IB,16,含税6%,{egress},{fabric},{outages},\n"
+    "乙云,A800,5.4,CNY,hourly,platform,card,8x200G IB,16,含税6%,0,0,,100\n"
+)
+
+
+def _offered(tmp_path: Path, egress: str = "", fabric: str = "", outages: str = "", **changes: Any) -> PlanResult:
+    file = tmp_path / "offers.csv"
+    file.write_text(OFFERS.format(egress=egress, fabric=fabric, outages=outages), encoding="utf-8")
+    return plan(replace(ASKED, offers=(file,), **{"gpus": "16", **changes}))
+
+
+@pytest.mark.parametrize(
+    ("egress", "fabric", "first"), [("", "", "甲云"), ("0", "0.3", "甲云"), ("20", "", "乙云"), ("", "0.9", "乙云")]
+)
+def test_the_first_plan_is_the_cheapest_with_all_that_is_billed(
+    tmp_path: Path, egress: str, fabric: str, first: str
+) -> None:
+    result = _offered(tmp_path, egress, fabric)
+    shown = result.plans[0]
+    assert shown.offer is not None
+    assert shown.cost is not None
+    assert shown.offer.provider == first
+    assert all(shown.cost.total <= bill.total for bill in shown.other_bills)
+    assert sum(part.amount.amount for part in shown.cost.parts) == shown.cost.total.amount
+
+
+def test_the_search_has_the_cost_that_the_bill_has(tmp_path: Path) -> None:
+    result = _offered(tmp_path, "0.5", "0.1", "no")
+    shown = result.plans[0]
+    assert shown.cost is not None
+    assert result.frontier[0].cost is not None
+    assert float(result.frontier[0].cost.amount) == pytest.approx(float(shown.cost.total.amount), abs=0.05)
+    assert {str(part.name).split(":")[0] for part in shown.cost.parts} >= {"rent", "transfer out"}
+
+
+def test_a_budget_holds_all_that_is_billed(tmp_path: Path) -> None:
+    free = _offered(tmp_path).plans[0].cost
+    assert free is not None
+    budget = f"{free.high.amount + 50}CNY"
+    assert _offered(tmp_path, budget=budget).plans[0].constraint_probability >= 0.9
+    # 50 of slack do not pay 128 GB of traffic at 20 each, and the other seller's rent is above it
+    with pytest.raises(NoAnswerError, match="no plan stays within the budget"):
+        _offered(tmp_path, "20", budget=budget)
+
+
+def test_set_up_and_stops_are_parts_of_the_rent_of_the_hours_held() -> None:
+    for row in continued().plans:
+        assert row.cost is not None
+        rent = row.cost.parts[0]
+        setup = next(line for line in rent.parts if "set-up" in str(line.name))
+        assert setup.quantity == row.gpus * Decimal(24 if row.nodes > 1 else 2)
+        held = sum(line.quantity for line in rent.parts if "beyond" not in str(line.name))
+        assert float(held) == pytest.approx(row.gpus * row.run.days * 24)
+
+
+def test_data_line_and_rack_are_taken_as_given() -> None:
+    asked = replace(ASKED, data_size="4TB", uplink="8Gbps", rack_kw=20.0, gpus="16")
+    result = plan(asked)
+    row = result.plans[0]
+    # 8 GB of ids would be 2B tokens at 4 bytes; 4 TB at 0.9 of 1 GB/s take 4,459 s with image and weights
+    assert row.data_path.data_bytes == 4e12
+    assert row.data_path.pull_s == pytest.approx((4e12 + 20e9 + 2 * 8.03e9) / 0.9e9, rel=1e-3)
+    assert row.data_path.read_bytes_per_s == pytest.approx(
+        16 * row.estimate.tokens_per_second_per_gpu * 2000.0, rel=1e-3
+    )
+    assert [finding.holds for finding in row.placement] == [None, True, True]
+    assumed = [str(note) for note in result.assumptions]
+    assert not any(note.startswith(("data-size", "uplink")) for note in assumed)
+    plain = plan(replace(ASKED, gpus="16"))
+    assert plain.plans[0].data_path.data_bytes == 8e9
+    assert {"data-size", "uplink"} <= {str(note).split(":")[0] for note in plain.assumptions}
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"rack_kw": 0.0}, "rack-kw must be from 1 to 1000, got 0"),
+        ({"rack_kw": float("nan")}, "rack-kw must be from 1 to 1000, got nan"),
+        ({"data_size": "4"}, "data-size: '4' has no unit"),
+        ({"uplink": "fast"}, "uplink: cannot read 'fast'"),
+    ],
+)
+def test_bad_data_line_and_rack_are_named(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        plan(replace(ASKED, **changes))
+
+
+def test_an_epoch_is_stored_once() -> None:
+    asked = replace(ASKED, job=JobRequest(model="llama-3-8b", tokens="2B", epochs=2.0), gpus="16")
+    assert plan(asked).plans[0].data_path.data_bytes == 8e9

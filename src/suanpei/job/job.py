@@ -72,6 +72,8 @@ class Job:
     """True: candidates must hit the batch exactly; False: the nearest multiple within 10 % is taken."""
     tokens: float | None = None
     """All tokens trained, epochs included; None where only one step is asked for. [tokens]"""
+    epochs: float = 1.0
+    """Times that the data are read; `tokens` holds all of them. [-]"""
     precision: Precision = "bf16"
     optimizer: Optimizer = "adamw"
     lora: Lora | None = None

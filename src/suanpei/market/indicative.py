@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from suanpei.market.band import QUARTILE_READINGS, Level, find_band, latest_rows, level_of, read_sellers
 from suanpei.market.offer import PriceRow, Tier, UnitPrice, tier_name
 from suanpei.market.price_rows import is_in_region
-from suanpei.market.terms import Term
+from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax, Term
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS
@@ -78,6 +78,27 @@ class IndicativePrice:
     def is_month_billed(self) -> bool:
         """Whether a started month is paid whole."""
         return self.term.is_month_billed
+
+    @property
+    def tax(self) -> Tax:
+        """What the rows together say of tax: a state and a rate only where all of them agree."""
+        if self.is_tax_open:
+            return UNKNOWN_TAX
+        states = {row.tax.state for row in self.rows}
+        rates = {row.tax.rate_fraction for row in self.rows}
+        if "out" in states and states != {"out"}:
+            return UNKNOWN_TAX
+        return Tax(state="out" if "out" in states else "in", rate_fraction=rates.pop() if len(rates) == 1 else None)
+
+    @property
+    def charges(self) -> Charges:
+        """Nothing: price rows state no charges beside the price."""
+        return NO_CHARGES
+
+    @property
+    def payment(self) -> Payment:
+        """Nothing: price rows state no deposit and no prepayment."""
+        return NO_PAYMENT
 
     @property
     def unit_price(self) -> UnitPrice:

@@ -145,7 +145,7 @@ class Offer:
         )
 
     def priced_in(self, currency: str, rates: ExchangeRates) -> Self:
-        """Give the offer with its price converted, the rate among the assumptions.
+        """Give the offer with its price and charges converted, the rate among the assumptions.
 
         Args:
             currency: ISO code. [-]
@@ -166,11 +166,20 @@ class Offer:
         def converted(money: Money | None) -> Money | None:
             return None if money is None else rates.convert(money, currency)
 
+        charges = self.charges
         return replace(
             self,
             price=rates.convert(self.price, currency),
             price_low=converted(self.price_low),
             price_high=converted(self.price_high),
+            charges=replace(
+                charges,
+                storage_per_gb_month=converted(charges.storage_per_gb_month),
+                ingress_per_gb=converted(charges.ingress_per_gb),
+                egress_per_gb=converted(charges.egress_per_gb),
+                set_up=converted(charges.set_up),
+                fabric_per_gpu_hour=converted(charges.fabric_per_gpu_hour),
+            ),
             assumptions=(*self.assumptions, note),
         )
 

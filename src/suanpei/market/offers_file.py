@@ -1,7 +1,8 @@
 """Offers from a user's CSV file: the columns of ``offers_cn.csv`` and ``count``, the cards on hand in one fabric.
 
 Must be given: ``provider``, ``gpu``, ``price_per_hour`` (per card), ``currency`` and ``count``. What else is blank is
-unknown, and becomes an assumption or a question on the offer.
+unknown, and becomes an assumption or a question on the offer. Charges beside the price and payments ahead have columns
+of their own (`market.charge_cells`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.table import read_rows, read_text
+from suanpei.market.charge_cells import CHARGE_COLUMNS, read_charges, read_payment
 from suanpei.market.offer import NODE8_CARDS, TIERS, Offer, Tier
 from suanpei.market.price_rows import PriceCells
 from suanpei.market.terms import Term, parse_term, read_tax
@@ -24,6 +26,7 @@ REQUIRED_COLUMNS = ("provider", "gpu", "price_per_hour", "currency", "count")
 COLUMNS = (
     *("provider", "region", "gpu", "gpu_name_as_listed", "gpu_count", "price_per_hour", "currency", "pricing", "date"),
     *("source", "confidence", "note", "term", "node_or_card", "tax", "links", "tier", "count"),
+    *CHARGE_COLUMNS,
 )
 
 
@@ -80,6 +83,8 @@ def _read_offer(cells: PriceCells, resolve_name: Callable[[str], str] | None) ->
         date=cells.day("date"),
         source=cells.text("source") or f"{cells.row.file}:{cells.row.line}",
         note=cells.text("note"),
+        charges=read_charges(cells),
+        payment=read_payment(cells),
         assumptions=tuple(assumptions),
     )
     return _with_questions(offer)
@@ -128,8 +133,6 @@ def _with_questions(offer: Offer) -> Offer:
                 provider=provider,
             )
         )
-    if offer.is_tax_open:
-        questions.append(Message("ask {provider} whether tax is in the price, and at which rate", provider=provider))
     if offer.term.usual_hours:
         questions.append(Message("ask {provider} whether single months are sold", provider=provider))
     return replace(offer, questions=tuple(questions))

@@ -24,7 +24,7 @@ class Term:
     """For how long a price is paid at a time, and at least."""
 
     billing_hours: float
-    """Time is paid in whole multiples of this: 1 by the hour, 730 by the month. [h]"""
+    """Time is paid in whole multiples of this: 1/60 by the minute, 1 by the hour, 730 by the month. [h]"""
     minimum_hours: float = 0.0
     """Shortest rental. [h]"""
     usual_hours: float = 0.0
@@ -139,8 +139,12 @@ def read_tax(wording: str) -> Tax:
 
 _UNITS_HOURS = {"hour": 1.0, "day": DAY_HOURS, "week": 7 * DAY_HOURS, "month": MONTH_HOURS, "year": YEAR_HOURS}
 _LONGEST_TERM_HOURS = 10 * YEAR_HOURS
+_STARTED_HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0}
+"""Terms without a least length: what is started is paid. [h]"""
 _UNIT_WORDS = (
-    ("hour", r"hour|hourly|小时|按时|时租|按量|on.?demand|preemptible|per second|按秒|\bh\b"),
+    ("second", r"second|按秒|/\s*秒|每秒|秒级"),
+    ("minute", r"minute|分钟|按分"),
+    ("hour", r"hour|hourly|小时|按时|时租|按量|on.?demand|preemptible|\bh\b"),
     ("year", r"year|annual|包年|年"),
     ("month", r"month|包月|个月|月"),
     ("week", r"week|周"),
@@ -160,7 +164,7 @@ _PRICING_TERMS = {
 def parse_term(term: str, pricing: str) -> Term | None:
     """Read for how long a price is paid.
 
-    ``hourly`` and ``按小时`` are paid by the started hour (billing by the second differs by less than an hour in all);
+    ``hourly`` and ``按小时`` are paid by the started hour, ``按分钟`` and ``per second`` by the minute and second;
     ``monthly``, ``1 month``, ``包月`` by the started month of 730 h; ``3 months`` by the month, three at least;
     ``30 days`` by the started 30 days.
 
@@ -176,8 +180,8 @@ def parse_term(term: str, pricing: str) -> Term | None:
     unit = next((unit for unit, words in _UNIT_WORDS if re.search(words, first)), None)
     if unit is None:
         return _PRICING_TERMS.get(pricing.strip().casefold())
-    if unit == "hour":
-        return Term(billing_hours=1.0)
+    if unit in _STARTED_HOURS:
+        return Term(billing_hours=_STARTED_HOURS[unit])
     number = re.search(r"\d+(?:\.\d+)?", first)
     count = float(number.group()) if number else 1.0
     hours = count * _UNITS_HOURS[unit]

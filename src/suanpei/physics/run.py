@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, expm1
+from math import exp
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -176,6 +176,14 @@ class Runs:
         """Central estimate in days. [d]"""
         return np.asarray(self.central_s / DAY_S)
 
+    @property
+    def recovery_s(self) -> FloatArray:
+        """Time spent in recovery: what the factor exp(R / M) of Daly's equation adds, stops during it included. [s]"""
+        after_setup_s = self.central_s - self.setup_s
+        return np.asarray(
+            after_setup_s * -np.expm1(-self.assumptions.effective_recovery_s / self.mean_time_between_stops_s)
+        )
+
     @cached_property
     def _mixture(self) -> tuple[FloatArray, FloatArray]:
         """Give the stretch and the time beside it per equally likely cell of stop rate and count; shape (n, cells)."""
@@ -258,8 +266,7 @@ class Runs:
         blocking = training / float(one.interval_s[0]) * float(one.blocking_s[0])
         mean_s = float(one.mean_time_between_stops_s[0])
         stops = (total - setup) / mean_s
-        # what the factor exp(R / M) of Daly's equation adds, stops during recovery included
-        recovery = (total - setup) * -expm1(-self.assumptions.effective_recovery_s / mean_s)
+        recovery = float(one.recovery_s[0])
         low, high = float(one.quantile_s(0.05)[0]), float(one.quantile_s(0.95)[0])
         return RunEstimate(
             days=total / DAY_S,

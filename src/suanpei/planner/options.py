@@ -10,7 +10,15 @@ from functools import cached_property
 from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.planner.billing import count_affordable_hours, count_paid_hours
+from suanpei.planner.billing import count_paid_hours
+from suanpei.planner.side_costs import (
+    NO_SIDE_COSTS,
+    SideCosts,
+    add_side_costs,
+    afford_hours,
+    credit_outages,
+    price_hour,
+)
 from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
@@ -39,11 +47,13 @@ class ClusterOption:
     counts: tuple[int, ...]
     """Numbers of accelerators on offer."""
     billing_hours: float = 1.0
-    """The rent is paid in whole multiples of this: 1 by the hour, 730 by the month. [h]"""
+    """The rent is paid in whole multiples of this: 1/60 by the minute, 1 by the hour, 730 by the month. [h]"""
     minimum_hours: float = 0.0
     """Shortest rental. [h]"""
     sold_by_node: bool = False
     """Whether a job on part of a node pays for the whole one."""
+    side_costs: SideCosts = NO_SIDE_COSTS
+    """What the bill adds to the rent."""
 
     def rented_gpus(self, gpus: int, spare_nodes: int = 0) -> int:
         """Give the accelerators paid for: whole nodes above one node or where sold so, and spare nodes. [-]"""
@@ -55,12 +65,34 @@ class ClusterOption:
         """Give the hours paid for a run of this length. [h]"""
         return count_paid_hours(duration_s / HOUR_S, self.billing_hours, self.minimum_hours)
 
-    def affordable_s(self, budget: float, rented_gpus: int) -> float:
-        """Give the longest run that a budget surely pays for; without a price, none. [s]"""
+    def cost_of(self, duration_s: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float | None:
+        """Give what a run of this length costs, credits apart; None without a price."""
+        rent = self._rent_per_hour(rented_gpus)
+        if rent is None:
+            return None
+        paid, held = self.billed_hours(duration_s), duration_s / HOUR_S
+        return float(add_side_costs(rent, paid, held, checkpoint_bytes, self.side_costs))
+
+    def credit_of(self, recovery_s: float, rented_gpus: int) -> float:
+        """Give what is not paid of the failed node while it is down; nothing without a price."""
         if self.price_per_gpu_hour is None:
             return 0.0
-        paid_hours = budget / (self.price_per_gpu_hour * rented_gpus)
-        return count_affordable_hours(paid_hours, self.billing_hours, self.minimum_hours) * HOUR_S
+        node, hours = self.cluster.gpus_per_node, recovery_s / HOUR_S
+        return float(credit_outages(self.price_per_gpu_hour, rented_gpus, node, hours, self.side_costs))
+
+    def affordable_s(self, budget: float, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float:
+        """Give the longest run that a budget surely pays for, credits not counted on; without a price, none. [s]"""
+        rent = self._rent_per_hour(rented_gpus)
+        if rent is None:
+            return 0.0
+        terms = (self.billing_hours, self.minimum_hours)
+        return float(afford_hours(budget, rent, terms, checkpoint_bytes, self.side_costs)) * HOUR_S
+
+    def _rent_per_hour(self, rented_gpus: int) -> float | None:
+        """Give the price of an hour of everything rented; None without a price. [1/h]"""
+        if self.price_per_gpu_hour is None:
+            return None
+        return float(price_hour(self.price_per_gpu_hour, rented_gpus, self.cluster.gpus_per_node, self.side_costs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +111,16 @@ class Constraints:
         """Whether neither deadline nor budget is given."""
         return self.deadline_s is None and self.budget is None
 
-    def limit_s(self, option: ClusterOption, rented_gpus: int) -> float:
-        """Give the longest run allowed: deadline, what the budget pays, or the default horizon. [s]"""
+    def limit_s(self, option: ClusterOption, rented_gpus: int, checkpoint_bytes: float = 0.0) -> float:
+        """Give the longest run allowed: deadline, what the budget pays, or the default horizon. [s]
+
+        With checkpoints of unknown size, 0, it is a bound from above.
+        """
         if self.is_open:
             return DEFAULT_HORIZON_S
         limit = inf if self.deadline_s is None else self.deadline_s
         if self.budget is not None:
-            limit = min(limit, option.affordable_s(self.budget, rented_gpus))
+            limit = min(limit, option.affordable_s(self.budget, rented_gpus, checkpoint_bytes))
         return limit
 
 
@@ -145,8 +180,11 @@ class Choice:
 
     @cached_property
     def cost(self) -> float | None:
-        """What the rented accelerators cost over the central estimate; None without a price."""
-        return self.cost_of(self.days * DAY_S)
+        """What the rental costs over the central estimate, as the bill counts it; None without a price."""
+        cost = self.cost_of(self.days * DAY_S)
+        if cost is None or self.option.side_costs is NO_SIDE_COSTS:
+            return cost
+        return cost - self.option.credit_of(float(self.runs.recovery_s[self.run_index]), self.rented_gpus)
 
     @cached_property
     def run(self) -> RunEstimate:
@@ -154,10 +192,8 @@ class Choice:
         return self.runs.row(self.run_index, self.deadline_s)
 
     def cost_of(self, duration_s: float) -> float | None:
-        """Give what a run of this length costs; None without a price."""
-        if self.option.price_per_gpu_hour is None:
-            return None
-        return self.option.price_per_gpu_hour * self.rented_gpus * self.option.billed_hours(duration_s)
+        """Give what a run of this length costs, credits not counted on; None without a price."""
+        return self.option.cost_of(duration_s, self.rented_gpus, self.found.checkpoint_bytes)
 
     @property
     def model_flops_per_s_per_gpu(self) -> float:

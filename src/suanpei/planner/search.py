@@ -205,7 +205,12 @@ class _Search:
             assumptions=settings.run,
         )
         rented = [option.rented_gpus(count, settings.run.spare_nodes) for count in found]
-        limit_s = np.array([settings.constraints.limit_s(option, gpus) for gpus in rented])
+        limit_s = np.array(
+            [
+                settings.constraints.limit_s(option, gpus, entry.checkpoint_bytes)
+                for gpus, entry in zip(rented, entries, strict=True)
+            ]
+        )
         probability = runs.probability_within(limit_s)
         return [
             Choice(

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from suanpei.market.cost.missing import LABOUR_NAME
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suanpei.market.cost import Cost
+    from suanpei.market.cost import Cost, MissingPart
     from suanpei.market.offer import Offer
     from suanpei.messages import Message
     from suanpei.money import Money
@@ -18,16 +20,6 @@ if TYPE_CHECKING:
     from suanpei.verbs.compare_sellers import Biller, Candidate, Seller
 
 MILLION = Decimal(10**6)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NotIncluded:
-    """A part of the cost that the total as quoted leaves out; tax that the seller leaves open is among them."""
-
-    name: Message
-    currency: str
-    worst: Money | None
-    """What it costs at its worst reading; None where nothing says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +68,7 @@ class SellerRow:
     """`ranked_total` over the tokens trained. [currency/1e6 tokens]"""
     on_hand_gpus: int | None
     """Accelerators of the offer in one fabric, of which the plan takes `gpus`. [-]"""
-    not_included: tuple[NotIncluded, ...]
+    not_included: tuple[MissingPart, ...]
     worst_total: Money | None
     """With tax and everything not included at its worst reading; what has no such reading comes on top."""
     questions: tuple[Message, ...]
@@ -179,8 +171,8 @@ def _row(
         price_per_gpu_hour=offer.price,
         cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
         on_hand_gpus=offer.count,
-        not_included=_list_not_included(cost),
-        worst_total=_read_worst_total(cost, totals.most_tax_in),
+        not_included=tuple(part for part in cost.missing if not _is_in_total(part)),
+        worst_total=cost.worst_total,
         questions=_list_questions(offer, cost),
         ties_at_price_per_gpu_hour=tie,
         offer=offer,
@@ -226,20 +218,15 @@ def _empty_row(seller: Seller, currency: str) -> SellerRow:
     )
 
 
-def _list_not_included(cost: Cost) -> tuple[NotIncluded, ...]:
-    """List what a bill leaves out, each at its worst reading where that has a price."""
-    return tuple(NotIncluded(name=part, currency=cost.currency, worst=None) for part in cost.missing)
-
-
-def _read_worst_total(cost: Cost, ranked_total: Money) -> Money:
-    """Give the total with tax and everything left out at its worst reading."""
-    return sum((part.worst for part in _list_not_included(cost) if part.worst is not None), start=ranked_total)
+def _is_in_total(part: MissingPart) -> bool:
+    """Tell whether the total holds a part at its worst already."""
+    return part.worst is not None and not part.worst.amount
 
 
 def _list_questions(offer: Offer, cost: Cost) -> tuple[Message, ...]:
-    """List what to ask a seller: what the offer leaves open, then what the bill does."""
-    del cost
-    return offer.questions
+    """List what to ask a seller: what the offer leaves open, then what the bill does; labour is the renter's own."""
+    asked = (part.question for part in cost.missing if part.name != LABOUR_NAME)
+    return tuple(dict.fromkeys((*offer.questions, *asked)))
 
 
 def _list_flags(offer: Offer) -> tuple[str, ...]:

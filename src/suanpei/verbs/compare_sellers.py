@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suanpei.machine.names import resolve_accelerator
+from suanpei.market.cost.tax import TaxReadings, load_tax_rates, read_tax_sides, worst_tax_factor
 from suanpei.market.offer import Offer
 from suanpei.market.offers_file import load_offers
-from suanpei.market.tax_readings import TaxReadings, load_tax_rates, read_tax_sides, worst_tax_factor
 from suanpei.market.tie import find_price_for_total
 from suanpei.messages import Message
 from suanpei.money import Money
@@ -81,8 +81,13 @@ def with_tax(planner: Planner) -> Planner:
     items = []
     for item in planner.supplies.items:
         offer = _offer_of(item)
-        price = float(offer.price.amount * worst_tax_factor(offer.tax, rates))
-        items.append(replace(item, option=replace(item.option, price_per_gpu_hour=price)))
+        factor = worst_tax_factor(offer.tax, rates)
+        option = replace(
+            item.option,
+            price_per_gpu_hour=float(offer.price.amount * factor),
+            side_costs=item.option.side_costs.scaled(float(factor)),
+        )
+        items.append(replace(item, option=option))
     return replace(planner, supplies=replace(planner.supplies, items=tuple(items)))
 
 

@@ -28,7 +28,7 @@ from suanpei.money import Money
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when a key of any result changes its meaning or goes away."""
 
 

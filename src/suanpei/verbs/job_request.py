@@ -134,6 +134,7 @@ def build_job(
         global_batch_seqs=batch,
         batch_is_exact=exact,
         tokens=data.tokens,
+        epochs=data.epochs,
         precision=precision,
         optimizer=optimizer,
         lora=_read_lora(request, method, notes),

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError
-from suanpei.market.cost import Cost, price_package
+from suanpei.market.cost import Conditions, Cost, price_package
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.physics.run import RunAssumptions
@@ -18,6 +18,7 @@ from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.job_request import with_method
 from suanpei.verbs.job_summary import JobSummary, summarise_job
 from suanpei.verbs.plan_search import Planner
+from suanpei.verbs.run_needs import note_data_size, size_data, with_side_costs
 from suanpei.verbs.supply import Supplies, select_table
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class FrontierPoint:
     """Central estimate. [d]"""
     probability: float
     """Of keeping deadline and budget. [-]"""
-    rent: Money | None
+    cost: Money | None
     """Of the central estimate; None without a price."""
 
 
@@ -99,7 +100,7 @@ class PlanResult(VerbResult):
     """Exchange rates on hand, the user's own first."""
     plans: tuple[PlanRow, ...]
     frontier: tuple[FrontierPoint, ...]
-    """By rent, the unpriced last."""
+    """By cost, the unpriced last."""
     other_stacks: tuple[PlanRow, ...]
     """Cards of other software stacks, or of generations that nothing measured: cheaper only if the code runs there."""
     alternatives: tuple[Alternative, ...]
@@ -148,6 +149,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                     *_batch_notes(job, rows),
                     *PRACTICAL.messages(),
                     *RunAssumptions().messages(),
+                    *note_data_size(job, planner.data),
                 )
             )
         ),
@@ -194,6 +196,7 @@ class _Others:
     ) -> Alternative | None:
         try:
             changed = with_method(job, method)
+            supplies = with_side_costs(supplies, size_data(changed, self.planner.data))
             found = self.planner.search(changed, supplies, top=1)
         except InputError:
             return None
@@ -246,7 +249,9 @@ class _Others:
             return self.planner.builder(job, supplies).bills(biggest, biggest.run)[0].cost
         monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
         node = biggest.option.cluster.gpus_per_node
-        packages = [price_package(price.unit_price, gpus_per_node=node) for price in monthly]
+        packages = [
+            price_package(price.unit_price, gpus_per_node=node, conditions=Conditions.of(price)) for price in monthly
+        ]
         return min(packages, key=lambda cost: cost.total.amount)
 
 
@@ -257,7 +262,7 @@ def _frontier(found: SearchResult, currency: str) -> tuple[FrontierPoint, ...]:
             gpus=choice.gpus,
             days=choice.days,
             probability=choice.probability,
-            rent=None if choice.cost is None else Money(amount=Decimal(f"{choice.cost:.2f}"), currency=currency),
+            cost=None if choice.cost is None else Money(amount=Decimal(f"{choice.cost:.2f}"), currency=currency),
         )
         for choice in sorted(found.frontier, key=lambda choice: (choice.cost is None, choice.cost or 0.0, choice.days))
     ]

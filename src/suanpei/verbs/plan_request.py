@@ -63,6 +63,12 @@ class PlanRequest:
     objective: str = "cost"
     day_value: str | None = None
     rate: tuple[str, ...] = ()
+    data_size: str | None = None
+    """Size of the data set as it is pulled."""
+    uplink: str | None = None
+    """The line to the machines."""
+    rack_kw: float | None = None
+    """What one rack feeds. [kW]"""
     top: int = 5
     catalog: Path | None = None
 

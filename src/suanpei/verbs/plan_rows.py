@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.market.cost import Bill, Cost, RunHours, find_tie_price, make_bills
+from suanpei.market.cost import Bill, Cost, CostFacts, DataSizes, RunHours, find_tie_price, make_bills
 from suanpei.market.indicative import IndicativePrice
 from suanpei.market.offer import Offer
 from suanpei.physics.evaluate import explain
@@ -14,20 +15,24 @@ from suanpei.physics.rule_of_thumb import apply_rule, explain_difference
 from suanpei.physics.strategy import Strategies, Strategy
 from suanpei.physics.workload import build_workload
 from suanpei.units import DAY_S, HOUR_S
+from suanpei.verbs.run_needs import DataTerms, check_placement, need_of, size_data, trace_data_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
     from suanpei.job.job import Job
-    from suanpei.machine.calibration import Calibration
+    from suanpei.market.cost import RunNeeds
+    from suanpei.market.data_path import DataPath
     from suanpei.market.offer import Tier
+    from suanpei.market.placement import PlacementFinding
     from suanpei.messages import Message
     from suanpei.money import Money
     from suanpei.physics.estimate import Estimate
     from suanpei.physics.run import RunEstimate
     from suanpei.planner.listing import Listed, Role
     from suanpei.planner.options import Choice
+    from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.supply import Supplies
 
 
@@ -96,6 +101,8 @@ class PlanRow:
     """Without a price: what an accelerator-hour may cost at most to tie with the first priced plan."""
     cost: Cost | None
     other_bills: tuple[OtherBill, ...]
+    data_path: DataPath
+    placement: tuple[PlacementFinding, ...]
     rule_of_thumb: RuleOfThumb
 
 
@@ -104,9 +111,17 @@ class RowBuilder:
     """Turns choices into rows: the physics once more with all parts, the money in exact decimals."""
 
     job: Job
-    calibration: Calibration
+    inputs: Inputs
     supplies: Supplies
     currency: str
+    data: DataTerms
+    facts: CostFacts
+    """For the worst reading of what nobody states."""
+
+    @cached_property
+    def sizes(self) -> DataSizes:
+        """What the job stores and moves."""
+        return size_data(self.job, self.data)
 
     def build(self, listed: Sequence[Listed]) -> tuple[PlanRow, ...]:
         """Explain and price the listed choices, in their order."""
@@ -116,11 +131,12 @@ class RowBuilder:
     def row(self, choice: Choice, rank: int, role: Role) -> PlanRow:
         """Explain and price one choice."""
         cluster, found = choice.option.cluster, choice.found
-        estimate = explain(self.job, cluster, found.recipe, self.calibration, Strategies.of([found.strategy]))
+        estimate = explain(self.job, cluster, found.recipe, self.inputs.calibration, Strategies.of([found.strategy]))
         run = choice.run
         bills = self.bills(choice, run)
         shown = bills[0] if bills else None
         price = None if shown is None else shown.price
+        cost = None if shown is None else shown.cost
         return PlanRow(
             rank=rank,
             role=role,
@@ -137,7 +153,7 @@ class RowBuilder:
             indicative_price=_band(price) if isinstance(price, IndicativePrice) else None,
             currency=self.currency,
             ties_at_price_per_gpu_hour=None,
-            cost=None if shown is None else shown.cost,
+            cost=cost,
             other_bills=tuple(
                 OtherBill(
                     tier=bill.price.tier,
@@ -148,6 +164,8 @@ class RowBuilder:
                 )
                 for bill in bills[1:]
             ),
+            data_path=trace_data_path(self.job, choice, self.needs(choice, run), cost, self.data.assumptions),
+            placement=check_placement(self.inputs.catalogue, choice, price, self.data.rack_watts),
             rule_of_thumb=self._rule_of_thumb(choice, estimate, run),
         )
 
@@ -160,11 +178,24 @@ class RowBuilder:
         )
         cluster = choice.option.cluster
         prices = self.supplies.prices_for(cluster, choice.gpus)
-        return make_bills(prices, gpus=choice.rented_gpus, gpus_per_node=cluster.gpus_per_node, hours=hours)
+        return make_bills(
+            prices,
+            gpus=choice.rented_gpus,
+            gpus_per_node=cluster.gpus_per_node,
+            hours=hours,
+            needs=self.needs(choice, run),
+            facts=self.facts,
+        )
+
+    def needs(self, choice: Choice, run: RunEstimate) -> RunNeeds:
+        """Give what a run of a choice stores, moves, and loses to stops."""
+        return need_of(run, choice.found.checkpoint_bytes, self.sizes)
 
     def _rule_of_thumb(self, choice: Choice, estimate: Estimate, run: RunEstimate) -> RuleOfThumb:
         work = build_workload(self.job)
-        peak = resolve_rates(self.job, choice.option.cluster, choice.found.recipe, self.calibration).peak_flops_per_s
+        peak = resolve_rates(
+            self.job, choice.option.cluster, choice.found.recipe, self.inputs.calibration
+        ).peak_flops_per_s
         rule = apply_rule(work, float(self.job.tokens or 0.0), choice.gpus, peak)
         return RuleOfThumb(
             flops_6nd=rule.flops_6nd,

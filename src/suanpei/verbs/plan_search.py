@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError, NoAnswerError
+from suanpei.market.cost import CostFacts, load_cost_facts
 from suanpei.messages import Message
 from suanpei.planner.options import Constraints
 from suanpei.planner.rejections import Reason
@@ -15,6 +16,7 @@ from suanpei.verbs.job_request import build_job
 from suanpei.verbs.nearest_change import find_nearest_change
 from suanpei.verbs.plan_request import read_terms
 from suanpei.verbs.plan_rows import RowBuilder
+from suanpei.verbs.run_needs import DataTerms, read_data_terms, size_data, with_side_costs
 from suanpei.verbs.supply import Supplies, build_supplies
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ class Planner:
     inputs: Inputs
     job: Job
     supplies: Supplies
+    data: DataTerms
+    """What the user says of data, line and racks."""
+    facts: CostFacts
+    """For the worst reading of what nobody states."""
     progress: Callable[[int, int], None] | None
 
     @classmethod
@@ -51,8 +57,17 @@ class Planner:
         inputs = load_inputs(request.catalog)
         terms = read_terms(request, inputs.catalogue)
         job = build_job(request.job, inputs.catalogue, needs_data=True)
-        supplies = build_supplies(request, terms, inputs)
-        return cls(request=request, terms=terms, inputs=inputs, job=job, supplies=supplies, progress=progress)
+        data = read_data_terms(request)
+        return cls(
+            request=request,
+            terms=terms,
+            inputs=inputs,
+            job=job,
+            supplies=with_side_costs(build_supplies(request, terms, inputs), size_data(job, data)),
+            data=data,
+            facts=load_cost_facts(inputs.catalogue, terms.currency, terms.rates),
+            progress=progress,
+        )
 
     @property
     def constraints(self) -> Constraints:
@@ -100,4 +115,11 @@ class Planner:
 
     def builder(self, job: Job, supplies: Supplies) -> RowBuilder:
         """Give what turns the choices of a search into priced rows."""
-        return RowBuilder(job=job, calibration=self.inputs.calibration, supplies=supplies, currency=self.terms.currency)
+        return RowBuilder(
+            job=job,
+            inputs=self.inputs,
+            supplies=supplies,
+            currency=self.terms.currency,
+            data=self.data,
+            facts=self.facts,
+        )

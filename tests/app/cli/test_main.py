@@ -142,7 +142,7 @@ def test_a_result_is_printed_for_a_person_or_as_json(
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert document == {
         "suanpei_version": suanpei.__version__,
-        "schema_version": 1,
+        "schema_version": 2,
         "catalog_date": "2026-11-30",
         "calibration_id": "c1",
         "request": {"x": 1},

@@ -70,6 +70,11 @@ class PlanOptions(JobOptions):
     day_value: Annotated[str | None, typer.Option("--day-value", help="What one day saved is worth: 20000CNY.")] = None
     currency: Annotated[str | None, typer.Option("--currency", help="Currency of the costs.")] = None
     rate: Annotated[list[str] | None, typer.Option("--rate", help="Your exchange rate: USD=7.2CNY.")] = None
+    data_size: Annotated[
+        str | None, typer.Option("--data-size", help="Size of the data set as it is pulled: 2TB, 500GiB.")
+    ] = None
+    uplink: Annotated[str | None, typer.Option("--uplink", help="The line to the machines: 1Gbps, 100Mbps.")] = None
+    rack_kw: Annotated[float | None, typer.Option("--rack-kw", help="What one rack of the site feeds, in kW.")] = None
     catalog: options.Catalog = None
 
     def plan_request(self, lang: Language, **beside: Any) -> PlanRequest:

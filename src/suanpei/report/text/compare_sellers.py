@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from suanpei.market.cost import MissingPart
     from suanpei.report.locale import Language
-    from suanpei.verbs.compare_rows import NotIncluded, SellerRow
+    from suanpei.verbs.compare_rows import SellerRow
 
 _SEMICOLON: dict[Language, str] = {"zh": "；", "en": "; "}
 
@@ -32,8 +33,12 @@ def render_sellers(rows: Sequence[SellerRow], lang: Language) -> list[Renderable
     if common:
         said = Message("Not in any total as quoted (unknown, not zero): {parts}", parts=_list_parts(common, lang))
         parts.append(Paragraph(translate(said, lang)))
+    asked = _asked_of_all(ranked)
+    if asked:
+        parts.append(Paragraph(translate("Ask every seller before signing:", lang)))
+        parts += [Paragraph(translate(question, lang), bullet="  - ") for question in asked]
     for row in ranked:
-        parts += [Text(), *_render_seller(row, common, lang)]
+        parts += [Text(), *_render_seller(row, common, asked, lang)]
     if missing:
         parts.append(heading(translate("Sellers without a plan that keeps what you asked", lang)))
         for row in missing:
@@ -41,7 +46,9 @@ def render_sellers(rows: Sequence[SellerRow], lang: Language) -> list[Renderable
     return parts
 
 
-def _render_seller(row: SellerRow, common: Sequence[NotIncluded], lang: Language) -> list[RenderableType]:
+def _render_seller(
+    row: SellerRow, common: Sequence[MissingPart], asked: Sequence[Message], lang: Language
+) -> list[RenderableType]:
     lines: list[RenderableType] = [
         Paragraph(translate(_title(row), lang), style="bold"),
         *(Paragraph(translate(said, lang), indent=2) for said in _say_figures(row)),
@@ -50,9 +57,10 @@ def _render_seller(row: SellerRow, common: Sequence[NotIncluded], lang: Language
     if own:
         said = Message("Not in the total as quoted: {parts}", parts=_list_parts(own, lang))
         lines.append(Paragraph(translate(said, lang), indent=2))
-    if row.questions:
+    questions = [question for question in row.questions if question not in asked]
+    if questions:
         lines.append(Paragraph(translate("Ask before signing:", lang), indent=2))
-        lines += [Paragraph(translate(question, lang), bullet="  - ") for question in row.questions]
+        lines += [Paragraph(translate(question, lang), bullet="  - ") for question in questions]
     return lines
 
 
@@ -100,14 +108,21 @@ def _say_missing(row: SellerRow, lang: Language) -> Iterable[Message]:
         )
 
 
-def _common(rows: Sequence[SellerRow]) -> list[NotIncluded]:
+def _common(rows: Sequence[SellerRow]) -> list[MissingPart]:
     """Give what every total leaves out alike, so that it is said once."""
     if len(rows) < 2:
         return []
     return [part for part in rows[0].not_included if all(part in row.not_included for row in rows[1:])]
 
 
-def _list_parts(parts: Sequence[NotIncluded], lang: Language) -> str:
+def _asked_of_all(rows: Sequence[SellerRow]) -> list[Message]:
+    """Give what every seller is to be asked alike."""
+    if len(rows) < 2:
+        return []
+    return [question for question in rows[0].questions if all(question in row.questions for row in rows[1:])]
+
+
+def _list_parts(parts: Sequence[MissingPart], lang: Language) -> str:
     """List parts of a cost; semicolons part them, for there are commas in them."""
     said = [
         part.name if part.worst is None else Message("{name} (at worst {amount})", name=part.name, amount=part.worst)

@@ -1,8 +1,8 @@
-"""The first plan in full: memory, step, run, cost, price, and the rule of thumb beside it."""
+"""The first plan in full: memory, step, run, cost, price, data path, placement, and the rule of thumb beside it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -16,15 +16,15 @@ from suanpei.report.text.figures import (
     say_gib,
     say_money_span,
 )
-from suanpei.report.text.layout import Beside, Paragraph, heading, make_table
+from suanpei.report.text.layout import Beside, Paragraph, heading
 from suanpei.report.text.parts_table import memory_table, run_table, say_run, step_table
+from suanpei.report.text.plan_cost import render_cost
+from suanpei.report.text.plan_site import render_site
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
-    from suanpei.market.cost import Cost, CostPart
-    from suanpei.market.offer import Offer, Tier
+    from suanpei.market.offer import Offer
     from suanpei.report.locale import Language
     from suanpei.verbs.plan_rows import PlanRow, PriceBand, RuleOfThumb
 
@@ -44,8 +44,9 @@ def render_first(row: PlanRow, lang: Language) -> list[RenderableType]:
         Text(),
         run_table(row.run, lang),
         Paragraph(say_run(row.run, lang)),
-        *_render_cost(row, lang),
+        *render_cost(row, lang),
         *_render_price(row, lang),
+        *render_site(row, lang),
         *_render_rule(row.rule_of_thumb, lang),
     ]
 
@@ -80,72 +81,6 @@ def _say_speed(row: PlanRow, lang: Language) -> str:
         ),
         lang,
     )
-
-
-def _render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
-    lines: list[RenderableType] = [heading(translate("Cost", lang))]
-    if row.cost is None:
-        lines.append(Paragraph(translate(_say_no_price(row), lang)))
-        return lines
-    lines.append(_cost_table(row.cost, lang))
-    interval = Message(
-        "90%: {span}, from the short run at the low price to the long run at the high one",
-        span=say_money_span(row.cost.low, row.cost.high),
-    )
-    lines.append(Paragraph(translate(interval, lang)))
-    for bill in row.other_bills:
-        said = Message(
-            "the same run from {tier}: {total} ({span})",
-            tier=name_tier(bill.tier),
-            total=bill.total,
-            span=say_money_span(bill.low, bill.high),
-        )
-        lines.append(Paragraph(translate(said, lang)))
-    if row.cost.missing:
-        lines.append(Text(translate("Not in it, because nothing states it (unknown, not zero):", lang)))
-        lines += [Paragraph(translate(part, lang), bullet="  - ") for part in row.cost.missing]
-    return lines
-
-
-def _say_no_price(row: PlanRow) -> Message:
-    if row.ties_at_price_per_gpu_hour is None:
-        return Message(
-            "No price of this card is known: give one with --price {accelerator}=…", accelerator=row.accelerator
-        )
-    return Message(
-        "No price of this card is known; up to {price} per card-hour it ties with the cheapest priced plan: give one"
-        " with --price {accelerator}=…",
-        price=row.ties_at_price_per_gpu_hour,
-        accelerator=row.accelerator,
-    )
-
-
-def _cost_table(cost: Cost, lang: Language) -> Table:
-    table = make_table(
-        [
-            (translate("Part", lang), "left"),
-            (translate("Card-hours", lang), "right"),
-            (translate("Price", lang), "right"),
-            (translate("Amount", lang), "right"),
-        ]
-    )
-    # the names break, so that no amount is cut on a narrow console
-    table.columns[0].no_wrap = False
-    for part in cost.parts:
-        for line in part.parts or (part,):
-            _add_part(table, line, lang)
-    paid = Message("total: {gpus} cards for {hours} h", gpus=cost.paid_gpus, hours=f"{cost.paid_hours:,.4g}")
-    table.add_row(Text(translate(paid, lang), style="bold"), "", "", Text(str(cost.total), style="bold"))
-    return table
-
-
-def _add_part(table: Table, part: CostPart, lang: Language) -> None:
-    table.add_row(translate(part.name, lang), f"{part.quantity:,.1f}", f"× {part.price}", str(part.amount))
-
-
-def name_tier(tier: Tier | Literal["stated"]) -> Message:
-    """Name a tier for a person, the user's own price among them."""
-    return Message("your own price") if tier == "stated" else tier_name(tier)
 
 
 def _render_price(row: PlanRow, lang: Language) -> list[RenderableType]:

@@ -9,7 +9,7 @@ import pytest
 
 from suanpei.errors import InputError
 from suanpei.machine.catalogue import load_catalogue
-from suanpei.market.tax_readings import load_tax_rates, read_tax_sides, worst_tax_factor
+from suanpei.market.cost.tax import load_tax_rates, read_tax_sides, worst_tax_factor
 from suanpei.market.terms import read_tax
 from tests.market.price_samples import cny
 

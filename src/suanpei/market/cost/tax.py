@@ -1,25 +1,31 @@
-"""Totals of different sellers on one tax side: with tax in, and at the best and worst reading where that is open.
+"""Value-added tax: an amount as quoted, with tax in and with tax out, and the ends between which an open one lies.
 
-A seller who leaves tax open may have it in the price or add it; one who adds it at no stated rate adds one of the rates
-of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading is never better than the truth, so
-nobody gains in a ranking by leaving tax unsaid.
+::
+
+    in = out · (1 + rate)
+
+Exact in fractions, rounded once to the cent. A price whose state or rate nobody states has no counterpart: which one it
+is can move a bill by 13 %. A seller who leaves tax open may have it in the price or add it; one who adds it at no
+stated rate adds one of the rates of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading
+is never better than the truth, so nobody gains in a ranking by leaving tax unsaid.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
+from suanpei.money import Money
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.terms import Tax
-    from suanpei.money import Money
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,34 @@ class TaxReadings:
     """With tax at the reading that suits the buyer; `tax_in` where that is known."""
     most_tax_in: Money
     """With tax at the worst reading; `tax_in` where that is known."""
+
+
+def split_tax(amount: Decimal, tax: Tax) -> tuple[Fraction | None, Fraction | None]:
+    """Give an amount with tax in and with tax out, exactly.
+
+    Args:
+        amount: As quoted. [currency]
+        tax: What the seller says of tax. [-]
+
+    Returns:
+        With tax in, with tax out; None where that is not known. [currency]
+
+    Example:
+        >>> from suanpei.market.terms import read_tax
+        >>> [float(side) for side in split_tax(Decimal(106), read_tax("含税6%"))]
+        [106.0, 100.0]
+    """
+    factor, divisor = tax.factor_in, tax.divisor_out
+    return (
+        None if factor is None else Fraction(amount) * Fraction(factor),
+        None if divisor is None else Fraction(amount) / Fraction(divisor),
+    )
+
+
+def total_with_tax(total: Money, tax: Tax) -> tuple[Money | None, Money | None]:
+    """Give a total with tax in and with tax out, to the cent; None where that is not known."""
+    with_tax, without = split_tax(total.amount, tax)
+    return _to_cents(with_tax, total.currency), _to_cents(without, total.currency)
 
 
 def read_tax_sides(amount: Money, tax: Tax, rates: Sequence[Decimal]) -> TaxReadings:
@@ -55,10 +89,10 @@ def read_tax_sides(amount: Money, tax: Tax, rates: Sequence[Decimal]) -> TaxRead
         '¥113.00'
     """
     least, most = _factors(tax, rates)
-    factor_in, divisor_out = tax.factor_in, tax.divisor_out
+    tax_in, tax_out = total_with_tax(amount, tax)
     return TaxReadings(
-        tax_in=None if factor_in is None else (amount * factor_in).rounded(),
-        tax_out=None if divisor_out is None else (amount / divisor_out).rounded(),
+        tax_in=tax_in,
+        tax_out=tax_out,
         least_tax_in=(amount * least).rounded(),
         most_tax_in=(amount * most).rounded(),
     )
@@ -105,3 +139,12 @@ def _factors(tax: Tax, rates: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
     if tax.state == "out":
         return 1 + min(rates), 1 + max(rates)
     return Decimal(1), 1 + (max(rates) if tax.rate_fraction is None else tax.rate_fraction)
+
+
+def _to_cents(amount: Fraction | None, currency: str) -> Money | None:
+    if amount is None:
+        return None
+    cents = (Decimal((amount * 100).numerator) / Decimal((amount * 100).denominator)).quantize(
+        Decimal(1), rounding=ROUND_HALF_UP
+    )
+    return Money(amount=cents.scaleb(-2), currency=currency)
