@@ -140,7 +140,7 @@ def word() -> bytes:
 @functools.cache
 def pdf() -> bytes:
     with TemporaryDirectory() as folder:
-        drawn = start_pdf("型号价格H800", Path(folder))
+        drawn = start_pdf("型号价格HA800", Path(folder))
         drawn.set_compression(False)
         put_table(drawn, [["型号", "价格"], ["H800", "7.8"], ["A800", "6.5"]], borders="ALL", widths=(40, 40))
         return bytes(drawn.output())

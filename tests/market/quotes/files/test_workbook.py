@@ -99,6 +99,7 @@ def test_several_sheets_hidden_ones_too(tmp_path: Path) -> None:
         book.create_sheet("空")
         hidden = book.create_sheet("底价")
         hidden.sheet_state = "veryHidden"
+        book.create_sheet("公式").append(["=1+1"])
         hidden.append(["乙", "6万"])
         hidden.append(["丙", "5万"])
         hidden.append(["丁", "4万"])
@@ -115,6 +116,7 @@ def test_several_sheets_hidden_ones_too(tmp_path: Path) -> None:
         ("底价", "the sheet is hidden in the workbook; it is read all the same"),
         ("底价!A2:A3", "the row is hidden in the workbook; it is read all the same"),
         ("底价!B1", "the column is hidden in the workbook; it is read all the same"),
+        ("公式!A1", "a formula whose value is not stored; open the workbook, save it again and retry"),
     ]
 
 

@@ -7,7 +7,9 @@ time, and values, formulas, formats, merged ranges and hidden rows come out of o
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
+import struct
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OFFICE_DOCUMENT = "officeDocument"
+ARCHIVE_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, OverflowError, ValueError),
+    *(NotImplementedError, RuntimeError),
+)
+"""What `zipfile` raises on a damaged archive: its own error, those of its packers, and of numbers that lead nowhere."""
 
 
 class Package:
@@ -146,5 +153,5 @@ class Package:
         """Turn what a damaged archive raises into one error."""
         try:
             yield
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, self._etree.LxmlError) as error:
+        except (*ARCHIVE_ERRORS, self._etree.LxmlError) as error:
             raise self.damaged(" ".join(str(error).split()) or type(error).__name__) from error

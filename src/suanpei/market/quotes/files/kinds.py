@@ -7,6 +7,7 @@ import zipfile
 from typing import Literal
 
 from suanpei.errors import InputError
+from suanpei.market.quotes.files.archive import ARCHIVE_ERRORS
 from suanpei.market.quotes.files.markdown import looks_like_markdown
 from suanpei.market.quotes.files.page import looks_like_html
 from suanpei.messages import Message
@@ -136,7 +137,7 @@ def _is_bitmap(data: bytes) -> bool:
 def _find_office_kind(data: bytes, file: str) -> BinaryKind:
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
+    except ARCHIVE_ERRORS as error:
         raise InputError(
             Message(
                 "{file} is damaged ({why}); open it, save it again and retry",

@@ -7,7 +7,6 @@ beyond the header and takes ``2*8468/4*7.68T`` for emphasis.
 from __future__ import annotations
 
 import html
-import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -23,20 +22,44 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.files.gathered import Gathered
     from suanpei.market.quotes.files.plain import Numbered
 
+_MARKED = re.compile(r"[\\`&]|\*\*|__|\]\(|<br", re.IGNORECASE)
 _STRONG = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*|__(?=\S)([^_]+)(?<=\S)__")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^()\s]*)\)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LEAD = re.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+)*")
-_DELIMITER_ROW = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
-_LINES_SEARCHED = 2000
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_DELIMITER_ROW = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?)?")
+_CHARACTERS_SEARCHED = 200_000
+"""Of a text of no known ending, for a table of Markdown. [-]"""
 
 
 def looks_like_markdown(text: str) -> bool:
     """Whether a Markdown table stands in a text: a row of dashes and bars below a row with bars."""
-    lines = split_lines(text)[:_LINES_SEARCHED]
-    return any("|" in above and _DELIMITER_ROW.fullmatch(line) for above, line in itertools.pairwise(lines))
+    lines = split_lines(text[:_CHARACTERS_SEARCHED])
+    return _find_table(lines, 0, len(lines)) is not None
+
+
+def _find_table(lines: Sequence[str], first: int, end: int) -> int | None:
+    """Find the header of the first table among some lines."""
+    for row in range(first, end - 1):
+        if "|" in lines[row] and _DELIMITER_ROW.fullmatch(tidy(lines[row + 1].lstrip("> \t"))):
+            return row
+    return None
+
+
+def _leave_out_rows(lines: Sequence[str]) -> list[str]:
+    """Blank the rows of tables below their dashes: the parser finds the table without, in a tenth of the time."""
+    outline = list(lines)
+    header = _find_table(lines, 0, len(lines))
+    while header is not None:
+        row = header + 2
+        while row < len(lines) and "|" in lines[row]:
+            outline[row] = ""
+            row += 1
+        header = _find_table(lines, row, len(lines))
+    return outline
 
 
 def read_markdown(text: str, gathered: Gathered) -> None:
@@ -49,20 +72,25 @@ def read_markdown(text: str, gathered: Gathered) -> None:
     from markdown_it import MarkdownIt
 
     lines = split_lines(text)
+    outline = _leave_out_rows(lines)
     waiting: list[Numbered] = []
     done = 0
-    # indented text is text here, and a reference is kept as written
-    parser = MarkdownIt("commonmark").enable("table").disable(["code", "reference", "inline"])
-    for token in parser.parse("\n".join(lines).replace("\0", " ")):
-        is_page = token.type == "html_block" and "<table" in token.content.lower()
-        if token.map is None or token.map[0] < done or not (is_page or token.type in ("table_open", "fence")):
+    # indented text is text here, a reference is kept as written, and a table is a paragraph whose second line is dashes
+    parser = MarkdownIt("commonmark").disable(["code", "reference", "inline"])
+    for token in parser.parse("\n".join(outline).replace("\0", " ")):
+        if token.map is None or token.map[0] < done:
             continue
         first, end = token.map
+        header = _find_table(lines, first, end) if token.type == "paragraph_open" else None
+        is_page = token.type == "html_block" and "<table" in token.content.lower()
+        if header is not None:
+            first = header
+            end = next((row for row in range(header + 2, len(lines)) if outline[row] or not lines[row]), len(lines))
+        elif not is_page and token.type != "fence":
+            continue
         waiting += _as_text(lines, done, first)
         if token.type == "fence":
-            waiting += [
-                (row + 1, lines[row]) for row in range(first + 1, end) if not lines[row].lstrip().startswith("```")
-            ]
+            waiting += [(row + 1, lines[row]) for row in range(first + 1, end) if not _FENCE.match(lines[row])]
         else:
             gathered.add(find_tables(waiting, gathered))
             waiting = []
@@ -106,6 +134,8 @@ def clean_inline(text: str) -> str:
         >>> clean_inline("**H800** [官网](https://example.com) &yen;7.8万<br>2*8468 4*7.68T 1\\*2")
         'H800 官网 ¥7.8万\n2*8468 4*7.68T 1*2'
     """
+    if _MARKED.search(text) is None:
+        return tidy(text)
     words = _LINK.sub(r"\1", _BREAK.sub("\n", text))
     words = _STRONG.sub(lambda match: match.group(1) or match.group(2), _CODE.sub(r"\1", words))
     return tidy(html.unescape(_ESCAPED.sub(r"\1", words)))

@@ -5,6 +5,7 @@ Rows of a table are numbered within it, lines of text through the page, as a rea
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -172,20 +173,27 @@ class _Page:
         nested: list[Any] = []
         marks = (len(self._struck), self._pictures, self._hidden)
         elements = [row for row in _find_rows(table) if not self._is_hidden(row)]
-        rows = [[self._read_cell(cell, nested) for cell in row if cell.tag in ("td", "th")] for row in elements]
-        if all(sum(bool(cell.text) for cell in row) < 2 for row in rows):
+        rows = ([self._read_cell(cell, nested) for cell in row if cell.tag in ("td", "th")] for row in elements)
+        single: list[list[Cell]] = []
+        first = None
+        for row in rows:
+            if sum(bool(cell.text) for cell in row) > 1:
+                first = row
+                break
+            single.append(row)
+        if first is None:
             del self._struck[marks[0] :]
             self._pictures, self._hidden = marks[1:]
-            for row in elements:
+            for element in elements:
                 self._words.append("\n")
-                for cell in row:
+                for cell in element:
                     self.read_flow(cell)
                     self._words.append("\n")
             return
         for caption in table.iterchildren("caption"):
             self.read_flow(caption)
         self._flush()
-        self._add_table(spread_cells(rows, self._gathered), elements)
+        self._add_table(spread_cells(itertools.chain(single, [first], rows), self._gathered), elements)
         for inner in nested:
             self._read_table(inner)
 

@@ -7,6 +7,7 @@ error values, struck-out cells, pictures and comments are named.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 from suanpei.market.quotes.document import Line, Sheet, name_cell
@@ -84,9 +85,10 @@ class _SheetReader:
         self._book = book
         self._name = name
         self._gathered = gathered
-        self._rows: dict[int, list[str]] = {}
+        self._rows: dict[int, tuple[str, ...]] = {}
         self._styles = {str(place): style for place, style in enumerate(book.styles)}
         self._same: dict[str, str] = {}
+        self._shown: dict[tuple[Style, str], str] = {}
         self._columns: dict[str, int] = {}
         self._merged: list[str] = []
         self._hidden_rows: Cells = []
@@ -109,10 +111,12 @@ class _SheetReader:
             elif is_true(element.get("hidden")):
                 self._hidden_columns.append((_whole(element.get("min")), _whole(element.get("max"))))
         self._spread_merged()
-        lines = tuple(Line(row=row, cells=tuple(cells)) for row, cells in sorted(self._rows.items()))
+        lines = tuple(Line(row=row, cells=cells) for row, cells in sorted(self._rows.items()))
         self._gathered.add([Sheet(kind="table", name=self._name, lines=lines)])
-        if lines:
-            self._say(sheet)
+        if sheet.is_hidden and lines:
+            reason = Message("the sheet is hidden in the workbook; it is read all the same")
+            self._gathered.leave(sheet.name, reason)
+        self._say(sheet)
 
     def _read_row(self, element: Any, last: int) -> int:
         """Read one row; blank ones are left out."""
@@ -142,7 +146,7 @@ class _SheetReader:
                 cells[column] = shown
         if cells:
             self._gathered.count_cells(len(cells))
-            self._rows[row] = cells
+            self._rows[row] = tuple(cells)
             if is_true(element.get("hidden")):
                 self._hidden_rows.append((row, 0))
         return row
@@ -154,20 +158,26 @@ class _SheetReader:
         kind = cell.get("t") or "n"
         style = self._styles.get(cell.get("s"), PLAIN)
         content = cell[-1]
+        if not content.tag.endswith(("}v", "}is")):
+            content = next((child for child in cell if child.tag.endswith(("}v", "}is"))), content)
         struck = ""
         if kind == "inlineStr":
             text, struck = read_text(content)
         else:
             stored = content.text if content.tag.endswith("}v") else None
             if stored is None:
-                if kind != "str" and content.getparent()[0].tag.endswith("}f"):
+                if kind != "str" and cell[0].tag.endswith("}f"):
                     self._no_value.append((row, column))
                 return None
             if kind == "s":
                 place = int(stored) if stored.isdecimal() else len(self._book.texts)
                 text, struck = self._book.texts[place] if place < len(self._book.texts) else ("", "")
             elif kind == "n":
-                text = self._show(stored, style, row, column)
+                known = (style, stored)
+                shown = self._shown.get(known)
+                text = self._shown[known] = self._show(stored, style) if shown is None else shown
+                if style.is_currency_open:
+                    self._open_currency.append((row, column))
             else:
                 text = {"1": "TRUE", "0": "FALSE"}.get(stored, stored) if kind == "b" else stored
                 if kind == "e":
@@ -180,14 +190,12 @@ class _SheetReader:
             self._struck.append(f"{name_cell(self._name, row, column)} {tidy(struck)}")
         return text
 
-    def _show(self, stored: str, style: Style, row: int, column: int) -> str:
+    def _show(self, stored: str, style: Style) -> str:
         if style.number_format is None and _WHOLE.fullmatch(stored):
             return stored
         value = read_number(stored)
         if value is None:
             return stored
-        if style.is_currency_open:
-            self._open_currency.append((row, column))
         if style.number_format is None:
             return write_plain(value)
         if style.number_format.is_date:
@@ -197,7 +205,8 @@ class _SheetReader:
     def _spread_merged(self) -> None:
         """Repeat each merged value over its range, in rows that have a cell of their own."""
         width = max(map(len, self._rows.values()), default=0)
-        own = {row: tuple(cells) for row, cells in self._rows.items()}
+        own = dict(self._rows)
+        order = sorted(own)
         for merged in self._merged:
             first, _, last = merged.partition(":")
             start, end = read_reference(first), read_reference(last)
@@ -205,21 +214,16 @@ class _SheetReader:
                 continue
             text = own[start[0]][start[1]]
             covered = range(start[1], min(end[1] + 1, width))
-            rows = range(start[0], end[0] + 1)
-            for row in rows if len(rows) < len(own) else own.keys() & rows:
-                cells = self._rows.get(row)
-                if cells is None or not text:
-                    continue
-                if len(cells) < covered.stop:
-                    self._gathered.count_cells(covered.stop - len(cells))
-                    cells.extend([""] * (covered.stop - len(cells)))
+            for row in order[bisect_left(order, start[0]) : bisect_right(order, end[0])] if text else ():
+                self._gathered.count_cells(len(covered))
+                cells = list(self._rows[row])
+                cells.extend([""] * (covered.stop - len(cells)))
                 cells[covered.start : covered.stop] = [text] * len(covered)
+                self._rows[row] = tuple(cells)
 
     def _say(self, sheet: SheetPart) -> None:
         """Name what a reader of the workbook would not see as it was read here."""
         name, gathered = self._name, self._gathered
-        if sheet.is_hidden:
-            gathered.leave(sheet.name, Message("the sheet is hidden in the workbook; it is read all the same"))
         gathered.leave_cells(
             name, self._hidden_rows, Message("the row is hidden in the workbook; it is read all the same")
         )

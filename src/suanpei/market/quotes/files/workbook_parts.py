@@ -40,7 +40,7 @@ _READERS_OWN_CURRENCY = frozenset((5, 6, 7, 8, 42, 44))
 _TRUE = ("1", "true", "on")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Style:
     """How a cell is shown."""
 
