@@ -10,6 +10,7 @@ import codecs
 import csv
 import io
 import math
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -28,6 +29,8 @@ DELIMITERS = (",", "\t", ";")
 MOST_NUMBER = 1e12
 """Larger than any figure of a catalogue in the unit of its column."""
 UNDATED = ("", "undated")
+_HIGH_PAIR = re.compile(rb"[\x80-\xff]{2}")
+"""Two bytes beyond ASCII in a row: every Chinese text has them, a Western one has hardly any."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,8 +118,8 @@ class Row:
 def decode_text(data: bytes, file: str) -> str:
     """Decode a user's text file: UTF-8, with a byte-order mark or without, UTF-16 with one, else GBK.
 
-    Text that is UTF-8 but for a few damaged bytes is refused rather than read as GBK, which would turn every character
-    into another.
+    Text that is UTF-8 but for a few damaged bytes, and text of a Western encoding (Zürich), is refused rather than read
+    as GBK, which would turn its characters into others.
 
     Raises:
         InputError: It is none of them; the first byte that fits none is named.
@@ -127,9 +130,12 @@ def decode_text(data: bytes, file: str) -> str:
         offset = error.start
         if error.encoding.startswith("utf-16") or not _is_mostly_utf8(data):
             try:
-                return data.decode("gb18030")
+                text = data.decode("gb18030")
             except UnicodeDecodeError as second:
                 offset = max(offset, second.start)
+            else:
+                if _HIGH_PAIR.search(data):
+                    return text
     raise InputError(
         Message(
             "{file}, line {line}: neither UTF-8 nor GBK text at byte {offset}; save it as UTF-8",

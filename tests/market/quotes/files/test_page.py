@@ -55,6 +55,11 @@ def test_an_encoding_that_the_page_names_is_taken(tmp_path: Path) -> None:
     assert shape(read_bytes(tmp_path, "q.htm", html.encode("big5"))) == [("text", None, [(1, ("報價單",))])]
 
 
+def test_an_encoding_that_is_neither_utf_8_nor_gbk_is_read_where_the_page_names_it(tmp_path: Path) -> None:
+    html = '<html><meta http-equiv="Content-Type" content="text/html; charset=windows-1252"><p>Zürich 1,99 €</p></html>'
+    assert shape(read_bytes(tmp_path, "q.htm", html.encode("cp1252"))) == [("text", None, [(1, ("Zürich 1,99 €",))])]
+
+
 def test_a_page_is_known_whatever_its_ending(tmp_path: Path) -> None:
     html = "<html><body><table><tr><td>型号</td><td>价</td></tr><tr><td>H800</td><td>7</td></tr></table></body></html>"
     for name in ("q.xls", "q.csv", "q.txt", "q"):

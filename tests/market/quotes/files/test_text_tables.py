@@ -181,6 +181,7 @@ def test_fifty_thousand_rows_keep_their_order(tmp_path: Path) -> None:
         ("价格\n".encode() + b"a\xff\xff", 2, 9),
         (("含税价格" * 20 + "\n价格").encode()[:-1], 2, 245),
         (b"\xff\xfea\x00\n\x00b", 2, 7),
+        ("GPU;Ort\nH100;Zürich\n".encode("cp1252"), 2, 15),
     ],
 )
 def test_bytes_that_do_not_decode_are_named(tmp_path: Path, data: bytes, line: int, offset: int) -> None:

@@ -233,12 +233,13 @@ def test_shared_texts_and_rows_without_references(tmp_path: Path) -> None:
         '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>甲云</t></si>'
         "<si><r><t>H</t></r><r><t>800</t></r><rPh sb='0' eb='1'><t>guide</t></rPh></si></sst>"
     )
+    sheets = '<sheet name="一" r:id="x"/><sheet name="图" r:id="z"/><sheet name="缺"/>'
     parts = {
         "_rels/.rels": (
             '<Relationships xmlns="r"><Relationship Id="a" Type="t/officeDocument" Target="/xl/workbook.xml"/>'
             "</Relationships>"
         ),
-        "xl/workbook.xml": '<workbook xmlns:r="rel"><sheets><sheet name="一" r:id="x"/></sheets></workbook>',
+        "xl/workbook.xml": f'<workbook xmlns:r="rel"><sheets>{sheets}</sheets></workbook>',
         "xl/_rels/workbook.xml.rels": (
             '<Relationships xmlns="r"><Relationship Id="x" Type="t/worksheet" Target="worksheets/a.xml"/>'
             '<Relationship Id="y" Type="t/sharedStrings" Target="texts.xml"/></Relationships>'
@@ -252,6 +253,11 @@ def test_shared_texts_and_rows_without_references(tmp_path: Path) -> None:
             archive.writestr(name, text)
     document = read_bytes(tmp_path, "q.xlsx", stream.getvalue())
     assert shape(document) == [("table", None, [(1, ("甲云", "H800", "TRUE")), (4, ("", "", "2025-03-01", "1"))])]
+    assert reasons(document) == [
+        ("B4", "the cell shows an error instead of a value"),  # a shared text that is not there
+        ("图", "the sheet has no cells: a chart, or missing from the workbook"),
+        ("缺", "the sheet has no cells: a chart, or missing from the workbook"),
+    ]
 
 
 def test_pictures_in_a_workbook_are_named(tmp_path: Path) -> None:

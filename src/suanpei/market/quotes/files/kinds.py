@@ -82,6 +82,11 @@ def find_binary_kind(data: bytes, file: str) -> BinaryKind | None:
     return None
 
 
+def may_be_html(data: bytes, end: str) -> bool:
+    """Whether a text may be a page, which may name its own encoding; its marks are ASCII in all of them."""
+    return _TEXT_ENDS.get(end) == "page" or looks_like_html(data[:_TOLD_BY_CHARACTERS].decode("latin-1"))
+
+
 def find_text_kind(text: str, end: str, file: str) -> TextKind:
     """Tell how a text is to be read.
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.files.pdf_lines import Block, group_lines, join_pieces
+from suanpei.market.quotes.files.pdf_marks import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suanpei.market.quotes.files.pdf_marks import Piece, Rule
+    from suanpei.market.quotes.files.pdf_marks import Piece
 
 _NEAR_POINTS = 3.0
 """Rules closer than this are one; ends closer than this touch. [pt]"""
@@ -105,8 +106,6 @@ def _split_band(held: Mapping[tuple[int, int], Sequence[Piece]]) -> list[dict[tu
 
 def _merge(rules: Sequence[Rule]) -> list[Rule]:
     """Join rules that continue each other, which tables are often drawn with cell by cell."""
-    from suanpei.market.quotes.files.pdf_marks import Rule
-
     joined: list[Rule] = []
     for is_level in (True, False):
         same = [rule for rule in rules if rule.is_level == is_level]
@@ -115,16 +114,13 @@ def _merge(rules: Sequence[Rule]) -> list[Rule]:
         for rule in same:
             by_place.setdefault(_snap(rule.place, places), []).append(rule)
         for place, group in by_place.items():
-            start, end = None, 0.0
+            spans: list[tuple[float, float]] = []
             for rule in sorted(group, key=lambda each: each.start):
-                if start is not None and rule.start <= end + _NEAR_POINTS:
-                    end = max(end, rule.end)
-                    continue
-                if start is not None:
-                    joined.append(Rule(is_level=is_level, place=place, start=start, end=end))
-                start, end = rule.start, rule.end
-            if start is not None:
-                joined.append(Rule(is_level=is_level, place=place, start=start, end=end))
+                if spans and rule.start <= spans[-1][1] + _NEAR_POINTS:
+                    spans[-1] = (spans[-1][0], max(spans[-1][1], rule.end))
+                else:
+                    spans.append((rule.start, rule.end))
+            joined += [Rule(is_level=is_level, place=place, start=start, end=end) for start, end in spans]
     return joined
 
 

@@ -130,7 +130,9 @@ class _Collector:
     def take_operation(self, operator: bytes, operands: Any, matrix: Any, _text_matrix: Any) -> None:
         """Follow the path that is drawn, and note pictures."""
         if operator in (b"m", b"l", b"re"):
-            self._extend(operator, [float(operand) for operand in operands], multiply(matrix, self._turn))
+            numbers = [float(operand) for operand in operands if isinstance(operand, int | float)]
+            if len(numbers) == (4 if operator == b"re" else 2):
+                self._extend(operator, numbers, multiply(matrix, self._turn))
         elif operator == b"h":
             self._path.append((*self._point, *self._start))
             self._point = self._start
@@ -156,11 +158,11 @@ class _Collector:
         for left, low, right, high in self._boxes:
             thin = min(abs(right - left), abs(high - low))
             if thin <= _HAIR_POINTS:
-                is_level = abs(high - low) <= abs(right - left)
-                middle = ((low + high) / 2,) * 2 if is_level else ((left + right) / 2,) * 2
-                self._add_rule(left, middle[0], right, middle[0]) if is_level else self._add_rule(
-                    middle[0], low, middle[0], high
-                )
+                x, y = (left + right) / 2, (low + high) / 2
+                if abs(high - low) <= abs(right - left):
+                    self._add_rule(left, y, right, y)
+                else:
+                    self._add_rule(x, low, x, high)
             elif is_stroked:
                 self._add_rule(left, low, right, low)
                 self._add_rule(left, high, right, high)
@@ -193,17 +195,15 @@ class _Collector:
         if abs(placed[1]) > _MOST_SLOPE * across or placed[0] < 0:
             self.marks.slanted.append(words.strip())
             return
-        width = self._widths.measure(words, font) * abs(size) * across
+        scale, before, left, right = abs(size) * across, "", placed[4], placed[4]
         if self._last == (placed, size) and self.marks.pieces:
             last = self.marks.pieces.pop()
-            words, left = last.text + words, last.left
-            right = last.right + width
+            before, left, right = last.text, last.left, last.right
         else:
-            lead = len(words) - len(words.lstrip(" "))  # pypdf writes a space for a move, which takes no room
-            words = words[lead:]
-            left, right = placed[4], placed[4] + self._widths.measure(words, font) * abs(size) * across
+            words = words.lstrip(" ")  # pypdf writes a space for a move, which takes no room
+        right += self._widths.measure(words, font) * scale
         self._last = (placed, size)
-        piece = Piece(text=words, left=left, right=right, base=placed[5], size=abs(size) * up)
+        piece = Piece(text=before + words, left=left, right=right, base=placed[5], size=abs(size) * up)
         self.marks.pieces.append(piece)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 _UNITS = 1000
 """Of a font's widths per size of its type (ISO 32000-1, 9.2.4)."""
 _WIDE = ("W", "F")
-_NARROW_LETTERS = frozenset("iljtfrI.,:;'|!()[]/\\- ")
+_NARROW_LETTERS = frozenset("iljtfrI.,:;'|!()[]/\\-")
 _BROAD_LETTERS = frozenset("mwMW@%")
-_NARROW, _USUAL, _CAPITAL, _BROAD, _FULL = 0.30, 0.54, 0.68, 0.86, 1.0
+_SPACE, _NARROW, _USUAL, _CAPITAL, _BROAD, _FULL = 0.25, 0.30, 0.54, 0.68, 0.86, 1.0
 """Of the size of the type: averages of Helvetica and Times for letters whose font says nothing. [-]"""
 _SINGLE = re.compile(rb"<([0-9A-Fa-f]{2,8})>\s*<([0-9A-Fa-f]{4,16})>")
 _RANGE = re.compile(rb"<([0-9A-Fa-f]{2,8})>\s*<([0-9A-Fa-f]{2,8})>\s*(?:<([0-9A-Fa-f]{4,16})>|\[([^\]]*)\])")
@@ -59,6 +59,8 @@ def usual_width(letter: str) -> float:
     """Give what a letter usually takes. [sizes of its type]"""
     if unicodedata.east_asian_width(letter) in _WIDE:
         return _FULL
+    if letter == " ":
+        return _SPACE
     if letter in _NARROW_LETTERS:
         return _NARROW
     if letter in _BROAD_LETTERS:

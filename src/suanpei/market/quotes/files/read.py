@@ -8,7 +8,7 @@ from suanpei.errors import InputError
 from suanpei.machine.table import decode_text
 from suanpei.market.quotes.files.delimited import read_delimited
 from suanpei.market.quotes.files.gathered import Gathered
-from suanpei.market.quotes.files.kinds import find_binary_kind, find_text_kind
+from suanpei.market.quotes.files.kinds import find_binary_kind, find_text_kind, may_be_html
 from suanpei.market.quotes.files.limits import MOST_FILE_BYTES
 from suanpei.market.quotes.files.markdown import read_markdown
 from suanpei.market.quotes.files.page import decode_html, read_html
@@ -63,9 +63,9 @@ def read_document(path: Path) -> Document:
     if kind is not None:
         _BINARY_READERS[kind](data, gathered)
     else:
-        text = decode_text(data, file)
-        text_kind = find_text_kind(text, path.suffix.lower(), file)
-        _TEXT_READERS[text_kind](decode_html(data, file) if text_kind == "page" else text, gathered)
+        end = path.suffix.lower()
+        text = decode_html(data, file) if may_be_html(data, end) else decode_text(data, file)
+        _TEXT_READERS[find_text_kind(text, end, file)](text, gathered)
     return _close(gathered)
 
 

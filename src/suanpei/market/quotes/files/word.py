@@ -116,6 +116,8 @@ class _Reader:
         rows: list[list[Cell]] = []
         above: dict[int, tuple[int, int]] = {}  # column: row and place of the cell that continues downwards
         for row in _children(table, "tr"):
+            if row.find("{*}trPr/{*}del") is not None:  # deleted while changes were tracked
+                continue
             cells: list[Cell] = []
             column = _read_count(row, "trPr", "gridBefore", 0)
             cells.extend([Cell("")] * column)

@@ -45,6 +45,8 @@ def read_workbook(data: bytes, gathered: Gathered) -> None:
     for sheet in book.sheets:
         reader = _SheetReader(book, sheet.name if len(book.sheets) > 1 else None, gathered)
         reader.read(package, sheet)
+    for name in book.without_cells:
+        gathered.leave(name, Message("the sheet has no cells: a chart, or missing from the workbook"))
     pictures = sum(name.startswith("xl/media/") for name in package.names)
     if pictures:
         gathered.leave("", Message("pictures are not read: {count}", count=pictures))
@@ -171,7 +173,10 @@ class _SheetReader:
                 return None
             if kind == "s":
                 place = int(stored) if stored.isdecimal() else len(self._book.texts)
-                text, struck = self._book.texts[place] if place < len(self._book.texts) else ("", "")
+                if place >= len(self._book.texts):
+                    self._errors.append((row, column))
+                    return None
+                text, struck = self._book.texts[place]
             elif kind == "n":
                 known = (style, stored)
                 shown = self._shown.get(known)

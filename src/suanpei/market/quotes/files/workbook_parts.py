@@ -72,6 +72,8 @@ class Book:
     """What the sheets share."""
 
     sheets: tuple[SheetPart, ...]
+    without_cells: tuple[str, ...]
+    """Names of sheets that are charts, or whose part is missing."""
     texts: Sequence[SharedText]
     styles: Sequence[Style]
     is_1904: bool
@@ -97,17 +99,21 @@ def read_book(package: Package) -> Book:
     related = package.related(main)
     root = package.tree(main)
     sheets: list[SheetPart] = []
+    without_cells: list[str] = []
     for element in root.iter("{*}sheet"):
         key = next((value for name, value in element.items() if name.endswith("}id")), "")
         kind, part = related.get(key, ("", ""))
         if kind == "worksheet" and package.has(part):
             sheets.append(SheetPart(element.get("name") or "", part, (element.get("state") or "visible") != "visible"))
+        else:
+            without_cells.append(element.get("name") or "")
     if not sheets:
         raise package.lacks(main)
     by_kind = {kind: part for kind, part in related.values() if package.has(part)}
     properties = root.find("{*}workbookPr")
     return Book(
         sheets=tuple(sheets),
+        without_cells=tuple(without_cells),
         texts=_read_texts(package, by_kind.get("sharedStrings")),
         styles=_read_styles(package, by_kind.get("styles")),
         is_1904=properties is not None and is_true(properties.get("date1904")),
