@@ -152,3 +152,35 @@ def test_a_large_table_keeps_its_rows(tmp_path: Path) -> None:
     (sheet,) = read_word(tmp_path, fill).sheets
     assert [line.cells for line in sheet.lines] == [(str(row), "H800") for row in range(1, 3001)]
     assert [line.row for line in sheet.lines] == list(range(1, 3001))
+
+
+def test_rows_deleted_in_tracked_changes_and_footnotes(tmp_path: Path) -> None:
+    def fill(document: Any) -> None:
+        table = put_table(document, [["H800", "7.8"], ["A800", "6.5"], ["H20", "3.2"]])
+        table.rows[1]._tr.get_or_add_trPr().append(parse_xml(f"<w:del {nsdecls('w')}/>"))
+        document.add_comment(document.add_paragraph("x").runs, text="再降", author="a", initials="a")
+
+    document = read_word(tmp_path, fill)
+    assert shape(document)[0] == ("table", None, [(1, ("H800", "7.8")), (2, ("H20", "3.2"))])
+    assert reasons(document) == [("", "comments are not read")]
+
+
+def test_a_row_that_begins_further_right_and_content_controls(tmp_path: Path) -> None:
+    def cell(text: str) -> str:
+        return f"<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+
+    table = (
+        f"<w:tbl {nsdecls('w')}><w:tr>{cell('甲')}{cell('H800')}</w:tr><w:sdt><w:sdtContent><w:tr><w:trPr>"
+        f"<w:gridBefore w:val='1'/></w:trPr>{cell('A800')}</w:tr></w:sdtContent></w:sdt></w:tbl>"
+    )
+    link = "<w:hyperlink><w:r><w:t>官网</w:t></w:r></w:hyperlink>"
+    paragraph = f"<w:sdt {nsdecls('w')}><w:sdtContent><w:p>{link}</w:p></w:sdtContent></w:sdt>"
+
+    def fill(document: Any) -> None:
+        document.element.body.insert(0, parse_xml(table))
+        document.element.body.insert(0, parse_xml(paragraph))
+
+    assert shape(read_word(tmp_path, fill)) == [
+        ("text", None, [(1, ("官网",))]),
+        ("table", None, [(1, ("甲", "H800")), (2, ("", "A800"))]),
+    ]

@@ -21,7 +21,9 @@ _CELL_GAP = 0.85
 _LINE_STEP = 3.5
 """Of the size: a larger step down ends a table. [-]"""
 _WRAPPED = 0.75
-"""Of the usual step between rows: a part of a cell that is closer to a row than this belongs to it. [-]"""
+"""Of the least step between rows: a part of a cell that is closer to a row than this belongs to it. [-]"""
+_LINE_WITHIN = 1.3
+"""Of the size: lines of one text are seldom further apart. [-]"""
 _WIDE = ("W", "F")
 
 
@@ -173,8 +175,10 @@ def _find_columns(lines: Sequence[_TextLine]) -> list[tuple[float, float]]:
 def _lay_out_rows(lines: Sequence[_TextLine], columns: Sequence[tuple[float, float]]) -> tuple[tuple[str, ...], ...]:
     """Put lines into rows; a part alone that stands much closer to a row than rows to each other is wrapped from it."""
     full = [place for place, line in enumerate(lines) if len(line.segments) > 1]
-    steps = sorted(lines[upper].base - lines[lower].base for upper, lower in itertools.pairwise(full))
-    near = _WRAPPED * steps[len(steps) // 2]
+    steps = [lines[upper].base - lines[lower].base for upper, lower in itertools.pairwise(full)]
+    near = _WRAPPED * min(steps)
+    if len(steps) == 1:  # two rows alone do not show how far rows are apart
+        near = min(near, _LINE_WITHIN * lines[full[0]].size)
     belongs = {place: place for place in full}
     for place, line in enumerate(lines):
         if place not in belongs:
