@@ -140,7 +140,7 @@ def test_chinese_text_is_decoded_from_what_programs_write(encoding: str) -> None
 @pytest.mark.parametrize(
     ("data", "place"),
     [
-        (("算力" * 30).encode()[:-1], "line 1: neither UTF-8 nor GBK text at byte 179"),  # cut within a character
+        (("算力" * 30).encode()[:-1], "line 1: neither UTF-8 nor GBK text at byte 178"),  # cut within a character
         (b"a\nZ\xfcrich", "line 2: neither UTF-8 nor GBK text at byte 4"),  # Windows-1252
         (b"a\n\nb\xff", "line 3: neither UTF-8 nor GBK text at byte 5"),
     ],

@@ -156,6 +156,12 @@ def test_cells_shown_within_one_text_object_are_kept_apart(tmp_path: Path) -> No
     ]
 
 
+def test_text_shown_in_several_steps_without_a_move_is_one_piece(tmp_path: Path) -> None:
+    content = "BT /F1 10 Tf 50 700 Td (H8) Tj (00: ) Tj (7.8) Tj ET BT /F1 10 Tf 50 680 Td (A800: 6.5) Tj ET"
+    document = read_bytes(tmp_path, "q.pdf", make_pdf(content))
+    assert shape(document) == [("text", None, [(1, ("H800: 7.8",)), (2, ("A800: 6.5",))])]
+
+
 def test_words_shown_letter_by_letter_are_put_together(tmp_path: Path) -> None:
     widths = {"H": 0.722, "8": 0.556, "0": 0.556, " ": 0.278, "x": 0.5}
     x, shown = 50.0, ""

@@ -117,6 +117,10 @@ def test_a_file_beyond_the_limits_is_refused(tmp_path: Path, monkeypatch: pytest
     assert len(bomb) < 5000
     with pytest.raises(InputError, match="q.xlsx unpacks to more than 1 MiB"):
         read_bytes(tmp_path, "q.xlsx", bomb)
+    monkeypatch.setattr(archive, "MOST_UNPACKED_BYTES", 2**22)
+    monkeypatch.setattr(archive, "MOST_TREE_BYTES", 2**20)
+    with pytest.raises(InputError, match="q.docx: a text of more than 1 MiB is not read; save its table as CSV"):
+        read_bytes(tmp_path, "q.docx", zipped(**{"word__document.xml": b"<d>" + b" " * 2**20 + b"</d>"}))
     monkeypatch.setattr(gathered, "MOST_CELLS", 1000)
     with pytest.raises(
         InputError, match="q.csv has more than 1,000 cells; give the sheets with prices in a file of their"

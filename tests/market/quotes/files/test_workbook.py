@@ -226,17 +226,20 @@ def test_shared_texts_and_rows_without_references(tmp_path: Path) -> None:
     sheet = (
         b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
         b'<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="b"><v>1</v></c></row>'
+        b'<row r="2"><c r="B2"><v>x</v></c><c r="A2" t="s"><v>2</v></c><c r="C2"><v>3</v><extLst/></c></row>'
         b'<row r="4"><c r="B4" t="s"><v>7</v></c><c t="d"><v>2025-03-01</v></c><c><v>1.0000000000000002</v></c></row>'
         b"</sheetData></worksheet>"
     )
     texts = (
         '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>甲云</t></si>'
-        "<si><r><t>H</t></r><r><t>800</t></r><rPh sb='0' eb='1'><t>guide</t></rPh></si></sst>"
+        "<si><r><t>H</t></r><r><t>800</t></r><rPh sb='0' eb='1'><t>guide</t></rPh></si>"
+        "<si><t>乙云</t><rPh sb='0' eb='1'><t>guide</t></rPh></si></sst>"
     )
     sheets = '<sheet name="一" r:id="x"/><sheet name="图" r:id="z"/><sheet name="缺"/>'
     parts = {
         "_rels/.rels": (
-            '<Relationships xmlns="r"><Relationship Id="a" Type="t/officeDocument" Target="/xl/workbook.xml"/>'
+            '<Relationships xmlns="r"><Relationship Id="b" Type="t/x" Target="http://x" TargetMode="External"/>'
+            '<Relationship Id="a" Type="t/officeDocument" Target="/xl/workbook.xml"/>'
             "</Relationships>"
         ),
         "xl/workbook.xml": f'<workbook xmlns:r="rel"><sheets>{sheets}</sheets></workbook>',
@@ -252,7 +255,9 @@ def test_shared_texts_and_rows_without_references(tmp_path: Path) -> None:
         for name, text in parts.items():
             archive.writestr(name, text)
     document = read_bytes(tmp_path, "q.xlsx", stream.getvalue())
-    assert shape(document) == [("table", None, [(1, ("甲云", "H800", "TRUE")), (4, ("", "", "2025-03-01", "1"))])]
+    assert shape(document) == [
+        ("table", None, [(1, ("甲云", "H800", "TRUE")), (2, ("乙云", "x", "3")), (4, ("", "", "2025-03-01", "1"))])
+    ]
     assert reasons(document) == [
         ("B4", "the cell shows an error instead of a value"),  # a shared text that is not there
         ("图", "the sheet has no cells: a chart, or missing from the workbook"),

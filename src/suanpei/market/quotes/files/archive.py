@@ -144,8 +144,6 @@ class Package:
         )
 
     def _open(self, name: str) -> IO[bytes]:
-        if name not in self._entries:
-            raise self.lacks(name)
         return self._archive.open(self._entries[name])
 
     @contextmanager
