@@ -132,6 +132,24 @@ def test_binary_data_is_refused(tmp_path: Path) -> None:
     assert decode_text("算配".encode("gbk"), "x") == "算配"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gbk", "gb18030"])
+def test_chinese_text_is_decoded_from_what_programs_write(encoding: str) -> None:
+    assert decode_text("算配 H800，7.8万\n".encode(encoding), "x") == "算配 H800，7.8万\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (("算力" * 30).encode()[:-1], "line 1: neither UTF-8 nor GBK text at byte 178"),  # cut within a character
+        (b"a\nZ\xfcrich", "line 2: neither UTF-8 nor GBK text at byte 4"),  # Windows-1252
+        (b"a\n\nb\xff", "line 3: neither UTF-8 nor GBK text at byte 5"),
+    ],
+)
+def test_text_that_would_come_out_as_other_characters_is_refused_where_it_fails(data: bytes, place: str) -> None:
+    with pytest.raises(InputError, match=f"x, {place}; save it as UTF-8"):
+        decode_text(data, "x")
+
+
 def test_broken_toml_is_refused(tmp_path: Path) -> None:
     catalogue = load_catalogue(_write(tmp_path, "calibration.toml", "calibration_id ="))
     with pytest.raises(InputError, match="is not valid TOML"):

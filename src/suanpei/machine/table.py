@@ -6,9 +6,11 @@ column.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 
     from suanpei.provenance import Confidence
 
-ENCODINGS = ("utf-8-sig", "gb18030")
-"""Tried in this order: UTF-8 with or without a mark, then what Chinese Windows writes."""
 DELIMITERS = (",", "\t", ";")
 MOST_NUMBER = 1e12
 """Larger than any figure of a catalogue in the unit of its column."""
 UNDATED = ("", "undated")
+_HIGH_PAIR = re.compile(rb"[\x80-\xff]{2}")
+"""Two bytes beyond ASCII in a row: every Chinese text has them, a Western one has hardly any."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,24 +116,53 @@ class Row:
 
 
 def decode_text(data: bytes, file: str) -> str:
-    """Decode a user's text file: UTF-8, with a byte-order mark or without, else GBK.
+    """Decode a user's text file: UTF-8, with a byte-order mark or without, UTF-16 with one, else GBK.
+
+    Text that is UTF-8 but for a few damaged bytes, and text of a Western encoding (Zürich), is refused rather than read
+    as GBK, which would turn its characters into others.
 
     Raises:
-        InputError: It is neither.
+        InputError: It is none of them; the first byte that fits none is named.
     """
-    for encoding in ENCODINGS:
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise InputError(Message("{file}: neither UTF-8 nor GBK text; save it as UTF-8", file=file))
+    try:
+        return _decode_unicode(data)
+    except UnicodeDecodeError as error:
+        offset = error.start
+        if error.encoding.startswith("utf-16") or not _is_mostly_utf8(data):
+            try:
+                text = data.decode("gb18030")
+            except UnicodeDecodeError as second:
+                offset = max(offset, second.start)
+            else:
+                if _HIGH_PAIR.search(data):
+                    return text
+    raise InputError(
+        Message(
+            "{file}, line {line}: neither UTF-8 nor GBK text at byte {offset}; save it as UTF-8",
+            file=file,
+            line=data.count(b"\n", 0, offset) + 1,
+            offset=offset + 1,
+        )
+    )
+
+
+def _decode_unicode(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16")
+    return data.decode("utf-8-sig")
+
+
+def _is_mostly_utf8(data: bytes) -> bool:
+    """Tell damaged UTF-8 from another encoding by the characters beyond ASCII: nine of ten must be whole. [-]"""
+    beyond = [character for character in data.decode("utf-8", errors="replace") if character > "\x7f"]
+    return beyond.count("\ufffd") * 10 <= len(beyond)
 
 
 def read_text(path: Path) -> str:
     """Read a user's text file.
 
     Raises:
-        InputError: It cannot be read, or is neither UTF-8 nor GBK.
+        InputError: It cannot be read, or is no text that `decode_text` knows.
     """
     try:
         data = path.read_bytes()
