@@ -1,6 +1,6 @@
 """Quotes: each field by what the reader makes of a table or a piece of text.
 
-Rows of a file are counted as a person does among its offers. Cases without a file are written as the table that they speak of.
+Rows of a file are counted among its offers, from one. Cases without a file are written as the table they speak of.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _node_slip(draft: Draft, by_amount: Mapping[Fraction, list[Draft]]) -> int |
     sizes = [draft.unit_gpus] if draft.unit_gpus and draft.unit_gpus > 1 else list(NODE_SIZES)
     amount = draft.readings[0].amount
     for gpus in sizes:
-        for remark, label in zip(draft.facts.row.amounts, draft.facts.row.labels, strict=True):
+        for remark, label in zip(draft.row.amounts, draft.row.labels, strict=True):
             if remark.low != draft.amount.low and label and exact_multiple(draft.amount.low, remark.low) == gpus:
                 return gpus
         for other in by_amount.get(amount / gpus, ()):
@@ -122,7 +122,7 @@ def _may_be_slip(draft: Draft, other: Draft) -> bool:
 def _correct(draft: Draft, gpus: int) -> None:
     """Take the price as the node's."""
     as_written = draft.readings[0]
-    draft.flags.add("node_price_mislabelled")
+    draft.flag("node_price_mislabelled")
     draft.flags -= {"price_far_from_band", "too_dear_unit_suspect", "unit_missing_inferred", "unit_missing"}
     draft.unit_gpus = gpus
     factor = draft.taken or draft.worded
@@ -178,7 +178,7 @@ def _reread(draft: Draft, currency: str, rate_of: Mapping[str, Fraction]) -> Non
     """Take the amount in the currency of the series, and keep what is written as the other reading."""
     as_written = draft.readings[0]
     factor = rate_of[currency] / rate_of[draft.currency or ""]
-    draft.flags.add("currency_suspect")
+    draft.flag("currency_suspect")
     draft.flags -= {"price_far_from_band", "too_cheap_unit_suspect", "too_dear_unit_suspect"}
     if draft.taken is not None:
         draft.taken *= factor

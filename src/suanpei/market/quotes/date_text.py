@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 from suanpei.market.quotes.unit_text import PERIOD_HOURS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suanpei.market.quotes.words import QuoteWords
+
+
+_DIGITS = re.compile(r"\d")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +40,23 @@ class QuoteDate:
         if self.last_day is not None and self.valid_days is not None:
             return min(self.last_day + timedelta(days=self.valid_days), date.max)
         return None
+
+
+NO_DATE = QuoteDate()
+
+
+def join_dates(dates: Sequence[QuoteDate]) -> QuoteDate:
+    """Join dates of several texts, those that count first in front."""
+    telling = [one for one in dates if one != NO_DATE]
+    if len(telling) <= 1:
+        return telling[0] if telling else NO_DATE
+    dated = next((one for one in telling if one.day), NO_DATE)
+    return QuoteDate(
+        day=dated.day,
+        last_day=dated.last_day,
+        valid_days=next((one.valid_days for one in telling if one.valid_days is not None), None),
+        valid_until=next((one.valid_until for one in telling if one.valid_until), None),
+    )
 
 
 class DateReader:
@@ -59,6 +81,8 @@ class DateReader:
     @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
     def read(self, text: str) -> QuoteDate:
         """Read date and validity from a text in plain form; what is not said is None, an impossible date too."""
+        if not _DIGITS.search(text):
+            return NO_DATE
         until = self._valid_until.search(text)
         valid_until = None
         if until is not None and (found := self._date.match(text, until.end())) is not None:

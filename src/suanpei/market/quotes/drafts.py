@@ -5,41 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.clues import Clues, join_clues
-from suanpei.market.quotes.date_text import QuoteDate
+from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues, join_clues
+from suanpei.market.quotes.date_text import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.unit_text import Unit
+from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.term_text import NO_TERMS, Terms
+from suanpei.market.quotes.unit_text import NO_UNIT, Unit, join_units
 from suanpei.market.quotes.words import NOTHING_WORDS, half_width, plain
+from suanpei.market.terms import UNKNOWN_TAX
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from suanpei.market.quotes.amount_text import Amount
     from suanpei.market.quotes.card_text import Card, CardReader
-    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.charge_text import Charge
+    from suanpei.market.quotes.clue_text import ClueReader
     from suanpei.market.quotes.count_text import Stock
-    from suanpei.market.quotes.entries import Block, Entry, Remark
+    from suanpei.market.quotes.entries import Block, Cell, Entry
     from suanpei.market.quotes.header import Header
-    from suanpei.market.quotes.quoted import Place, Reading
-    from suanpei.market.quotes.term_text import Terms
+    from suanpei.market.quotes.quoted import Reading
     from suanpei.market.terms import Tax
 
-_OWN_COLUMNS = ("seller", "index", "stock", "region", "date", "valid")
-"""Columns that are read apart, because they differ from row to row and say nothing of the price."""
-_MOST_REMEMBERED = 65_536
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RowFacts:
-    """What a row says beside price, seller, stock, region and date; rows that say the same share it."""
-
-    card: Card
-    instance_gpus: int | None
-    row: Clues
-    shared: Clues
-    """What the remarks on all rows say."""
-    date: QuoteDate
-    note: str
+_APART = frozenset({"seller", "index", "region", "date", "valid"})
+"""Columns that say nothing of the price."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -48,7 +38,12 @@ class Draft:
 
     place: Place
     seller: str
-    facts: RowFacts
+    card: Card
+    instance_gpus: int | None
+    row: Clues
+    """What the row's other cells say."""
+    shared: Clues
+    """What the remarks on all rows say."""
     price_text: str
     amount: Amount | None
     second_tier: Amount | None
@@ -57,182 +52,225 @@ class Draft:
     currency: str | None
     terms: Terms
     tax: Tax
-    stock: Stock | None
     region: str
+    note: str
     date: QuoteDate
     header: Header | None
     is_stock_blank: bool
     """Whether there is a column of quantities, and this row's is blank."""
-    has_wide_digits: bool
+    flags: frozenset[str]
     is_currency_inferred: bool = False
     series_billed: str | None = None
     """What other rows of the same card speak for: ``instance`` where prices rise with the cards."""
     readings: list[Reading] = field(default_factory=list)
     taken: Fraction | None = None
     """What one unit of the quoted currency is per accelerator-hour of the result, in the reading taken."""
-    flags: set[str] = field(default_factory=set)
     worded: Fraction | None = None
     """The same for the reading that words speak for and the band contradicts; None where there is none."""
     is_plausible: bool | None = None
     unit_gpus: int | None = None
     host: Fraction | None = None
-
-    @property
-    def card(self) -> Card:
-        """The card offered."""
-        return self.facts.card
+    """What the host of one card costs beside a component price, per hour. [quoted currency/h]"""
 
     @property
     def card_key(self) -> str:
         """What rows of the same card share."""
         return "|".join(self.card.candidates) or plain(self.card.as_written)
 
+    @property
+    def stated_gpus(self) -> int | None:
+        """Cards of the node or instance, as unit, instance type or row state them. [-]"""
+        return self.unit.billed_gpus or self.instance_gpus or self.row.node_gpus
+
+    @property
+    def stock(self) -> Stock | None:
+        """What is on hand."""
+        return self.row.stock
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What is billed beside the card."""
+        return self.row.charges + self.shared.charges
+
+    @property
+    def pflops_words(self) -> frozenset[str]:
+        """What a P counts, in the seller's words."""
+        return self.row.pflops_words | self.shared.pflops_words
+
+    def flag(self, *names: str) -> None:
+        """Add flags."""
+        self.flags = self.flags.union(names)
+
 
 class DraftMaker:
-    """Makes drafts of entries, remembering what rows that say the same say."""
+    """Makes the drafts of the entries of one sheet."""
 
-    def __init__(self, clues: ClueReader, cards: CardReader) -> None:
+    def __init__(self, file: str, sheet: str | None, clues: ClueReader, cards: CardReader) -> None:
+        self._file = file
+        self._sheet = sheet
         self._clues = clues
         self._cards = cards
-        self._remembered: dict[tuple[tuple[tuple[str, str], ...], tuple[str, ...]], RowFacts] = {}
+        self._block: Block | None = None
+        self._remarks: tuple[str, ...] = ()
+        self._shared = NO_CLUES
+        self._shared_date = NO_DATE
 
     def make(self, block: Block, entry: Entry) -> list[Draft]:
         """Make one draft per price of an entry, or one without a price."""
-        remarks = tuple(remark.text for remark in block.remarks)
-        facts = self._facts(tuple(cell for cell in entry.cells if cell[0] not in _OWN_COLUMNS), remarks)
-        own = {role: text for role, text in entry.cells if role in _OWN_COLUMNS}
-        stock_text = own.get("stock", "")
-        stock = self._clues.counts.read_stock(plain(stock_text), is_stock=True) if stock_text else facts.row.stock
-        has_stock_column = entry.header is not None and "stock" in entry.header.roles
-        base = Draft(
-            place=entry.place,
-            seller=own.get("seller", "") or block.seller,
-            facts=facts,
-            price_text="",
-            amount=None,
-            second_tier=None,
-            unit=facts.row.unit,
-            unit_scale=1,
-            currency=facts.row.currency or facts.shared.currency,
-            terms=facts.row.terms,
-            tax=facts.row.tax,
-            stock=stock,
-            region=own.get("region", "") or facts.row.place or facts.shared.place,
-            date=self._date(own, facts),
-            header=entry.header,
-            is_stock_blank=has_stock_column and stock is None and plain(stock_text) in NOTHING_WORDS,
-            has_wide_digits="fullwidth_digits" in facts.row.flags,
-        )
-        drafts: list[Draft] = []
-        for column, heading, text in entry.prices:
-            drafts += self._of_price_cell(base, column, heading, text)
+        if block is not self._block:
+            self._enter(block)
+        base = self._base(block, entry)
+        drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
             return priced
-        if drafts or not facts.row.amounts:
-            return [drafts[0] if drafts else self._complete(base, Clues(), None, self._no_price(entry))]
+        if drafts or not base.row.amounts:
+            return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
         text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
         return [
-            self._complete(base, Clues(), amount, plain(text)[amount.start : amount.end] or half_width(text), label)
-            for amount, label in zip(facts.row.amounts, facts.row.labels, strict=True)
-            if amount.unit.period or amount is facts.row.amounts[0]
+            self._complete(
+                base, NO_CLUES, NO_CLUES, amount, plain(text)[amount.start : amount.end] or half_width(text), label
+            )
+            for amount, label in zip(base.row.amounts, base.row.labels, strict=True)
+            if amount.unit.period or amount is base.row.amounts[0]
         ]
+
+    def _enter(self, block: Block) -> None:
+        """Read what the remarks of a block say."""
+        self._block = block
+        self._remarks = tuple(remark.text for remark in block.remarks)
+        self._shared = join_clues([self._clues.read("section", text) for text in self._remarks])
+        self._shared_date = join_dates([self._clues.read_date(text) for text in self._remarks])
+
+    def _base(self, block: Block, entry: Entry) -> Draft:
+        """Read what all prices of an entry share."""
+        by_role: dict[str, str] = {}
+        found: list[Clues] = []
+        dates: list[QuoteDate] = []
+        read, header = self._clues.read, entry.header
+        for role, text in entry.cells:
+            by_role.setdefault(role, text)
+            if role not in _APART:
+                clues = read(role, text, header.heading(role) if header is not None and role == "tax" else "")
+                if clues is not NO_CLUES:
+                    found.append(clues)
+            if role in ("note", "text", "date", "valid"):
+                dates.append(self._clues.read_date(text, role))
+        row = join_clues(found)
+        card, instance_gpus = self._card(by_role, entry.cells)
+        stock_text = by_role.get("stock", "")
+        has_stock_column = header is not None and header.has_stock
+        return Draft(
+            place=Place(file=self._file, sheet=self._sheet, row=entry.row, cell=name_cell(self._sheet, entry.row)),
+            seller=by_role.get("seller", "") or block.seller,
+            card=card,
+            instance_gpus=instance_gpus,
+            row=row,
+            shared=self._shared,
+            price_text="",
+            amount=None,
+            second_tier=None,
+            unit=row.unit or NO_UNIT,
+            unit_scale=1,
+            currency=None,
+            terms=NO_TERMS,
+            tax=UNKNOWN_TAX,
+            region=by_role.get("region", "") or row.place or self._shared.place,
+            note=by_role.get("note", ""),
+            date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
+            header=header,
+            is_stock_blank=has_stock_column and row.stock is None and plain(stock_text) in NOTHING_WORDS,
+            flags=NO_FLAGS,
+        )
 
     def _no_price(self, entry: Entry) -> str:
         """Give the word that stands for a price, such as 面议."""
         found = (self._clues.words.no_price.search(plain(text)) for _, text in entry.cells)
         return next((match.group() for match in found if match is not None), "")
 
-    def _of_price_cell(self, base: Draft, column: int, heading: str, text: str) -> list[Draft]:
+    def _of_price_cell(self, base: Draft, column: int, text: str) -> list[Draft]:
         """Make the drafts of a cell of prices; a cell without an amount gives one without."""
         own = self._clues.read("price", text)
-        named = self._clues.read("heading", heading)
-        cell = name_cell(base.place.sheet, base.place.row, column)
-        base = replace(base, place=replace(base.place, cell=cell))
-        amounts = own.amounts
-        if not amounts:
-            return [self._complete(base, join_clues([("price", own), ("heading", named)]), None, text)]
-        amounts, tier = _split_tiers(plain(text), amounts)
-        clues = join_clues([("price", replace(own, amounts=(), labels=())), ("heading", named)])
+        heading = self._clues.read("heading", base.header.headings[column]) if base.header else NO_CLUES
+        place = Place(
+            file=self._file,
+            sheet=self._sheet,
+            row=base.place.row,
+            cell=name_cell(self._sheet, base.place.row, column),
+        )
+        if not own.amounts:
+            return [self._complete(base, own, heading, None, text, place=place)]
+        if len(own.amounts) == 1:
+            return [self._complete(base, own, heading, own.amounts[0], text, place=place)]
+        amounts, tier = _split_tiers(plain(text), own.amounts)
         labels = own.labels if len(amounts) > 1 else ("",) * len(amounts)
         drafts = [
-            self._complete(base, clues, amount, text, label) for amount, label in zip(amounts, labels, strict=False)
+            self._complete(base, own, heading, amount, text, label, place=place)
+            for amount, label in zip(amounts, labels, strict=False)
         ]
-        return [replace(drafts[0], second_tier=tier), *drafts[1:]]
+        drafts[0].second_tier = tier
+        return drafts
 
-    def _complete(self, base: Draft, own: Clues, amount: Amount | None, text: str, label: str = "") -> Draft:
-        """Join what amount, row, heading and remarks say; the nearer to the amount, the more it counts."""
-        row, shared = base.facts.row, base.facts.shared
-        units = [unit for unit in (amount.unit if amount else None, row.unit, own.unit, shared.unit) if unit]
-        unit = Unit(
-            billed=next((one.billed for one in units if one.billed), None),
-            billed_gpus=next((one.billed_gpus for one in units if one.billed_gpus), None),
-            period=next((one.period for one in units if one.period), None),
+    def _complete(
+        self,
+        base: Draft,
+        own: Clues,
+        heading: Clues,
+        amount: Amount | None,
+        text: str,
+        label: str = "",
+        *,
+        place: Place | None = None,
+    ) -> Draft:
+        """Join what amount, cell, row, heading and remarks say; the nearer to the amount, the more it counts."""
+        row, shared = base.row, base.shared
+        near = (own, heading, row, shared) if own is not NO_CLUES or heading is not NO_CLUES else (row, shared)
+        said = join_clues(near) if near[0] is own else row if shared is NO_CLUES else join_clues(near)
+        unit = amount.unit if amount is not None else NO_UNIT
+        for other in (row, own, heading, shared):
+            unit = unit if other.unit is None else join_units(unit, other.unit)
+        terms = said.terms or NO_TERMS
+        by_distance = (row, own, heading, shared)
+        currency = (amount.currency if amount is not None else None) or next(
+            (one.currency for one in by_distance if one.currency), None
         )
-        scale = 1 if amount is None or amount.is_scaled else _scale(row, own, shared)
-        terms = join_clues([("heading", own), ("row", row), ("section", shared)]).terms
-        if label:
-            terms = replace(terms, pricing=label)
-        tax = join_clues([("heading", own), ("row", row), ("section", shared)]).tax
-        return replace(
-            base,
+        return Draft(
+            place=place or base.place,
+            seller=base.seller,
+            card=base.card,
+            instance_gpus=base.instance_gpus,
+            row=row,
+            shared=shared,
             price_text=text,
             amount=amount,
+            second_tier=None,
             unit=unit,
-            unit_scale=scale,
-            currency=(amount.currency if amount else None) or row.currency or own.currency or shared.currency,
-            terms=terms,
-            tax=tax,
-            flags=set(own.flags | row.flags | shared.flags),
-            readings=[],
-            has_wide_digits=base.has_wide_digits or "fullwidth_digits" in own.flags,
+            unit_scale=1 if amount is None or amount.is_scaled else _scale(by_distance),
+            currency=currency,
+            terms=replace(terms, pricing=label) if label else terms,
+            tax=said.tax or UNKNOWN_TAX,
+            region=base.region,
+            note=base.note,
+            date=base.date,
+            header=base.header,
+            is_stock_blank=base.is_stock_blank,
+            flags=said.flags,
         )
 
-    def _facts(self, cells: tuple[tuple[str, str], ...], remarks: tuple[str, ...]) -> RowFacts:
-        key = (cells, remarks)
-        facts = self._remembered.get(key)
-        if facts is None:
-            facts = self._read_facts(cells, remarks)
-            if len(self._remembered) < _MOST_REMEMBERED:
-                self._remembered[key] = facts
-        return facts
-
-    def _read_facts(self, cells: tuple[tuple[str, str], ...], remarks: tuple[str, ...]) -> RowFacts:
-        found = [(role, self._clues.read(role, text)) for role, text in cells]
-        shared = [("section", self._clues.read("section", text)) for text in remarks]
-        card, instance_gpus = self._card(cells, remarks)
-        dates = [self._clues.read_date(text, role) for role, text in cells if role in ("note", "text")]
-        dates += [self._clues.read_date(text) for text in remarks]
-        return RowFacts(
-            card=card,
-            instance_gpus=instance_gpus,
-            row=join_clues(found) if found else Clues(),
-            shared=join_clues(shared) if shared else Clues(),
-            date=_join_dates(dates),
-            note="; ".join(text for role, text in cells if role == "note"),
-        )
-
-    def _card(self, cells: tuple[tuple[str, str], ...], remarks: tuple[str, ...]) -> tuple[Card, int | None]:
+    def _card(self, by_role: dict[str, str], cells: Sequence[Cell]) -> tuple[Card, int | None]:
         """Settle the card from its own column, else from whichever cell or remark names one."""
-        by_role: dict[str, str] = {}
-        for role, text in cells:
-            if plain(text) not in NOTHING_WORDS:
-                by_role.setdefault(role, text)
-        written = by_role.get("card", "")
-        instance = by_role.get("instance", "")
+        written, instance = _given(by_role, "card"), _given(by_role, "instance")
         if not written and not instance:
-            named = [text for _, text in cells if self._names_card(text)] or [
-                text for text in remarks if self._names_card(text)
-            ]
-            written = self._cut(named[0]) if named else ""
-        elif (
-            written and not self._cards.find(plain(written)) and not instance and not self._cards.find_instance(written)
-        ):
-            named = [text for role, text in cells if role in ("node", "form", "memory") and self._names_card(text)]
-            written = self._cut(named[0]) if named else written
-        form = " ".join(by_role[role] for role in ("form", "node") if role in by_role)
-        card = self._cards.read(written, form, by_role.get("memory", ""), instance)
-        known = self._cards.find_instance(instance) or self._cards.find_instance(written)
+            texts = [*(text for _, text in cells), *self._remarks]
+            named = next((text for text in texts if self._names_card(text)), "")
+            written = self._cut(named) if named else ""
+        elif written and not instance and not self._names_card(written) and not self._cards.find_instance(written):
+            texts = [text for role, text in cells if role in ("node", "form", "memory")]
+            named = next((text for text in texts if self._names_card(text)), "")
+            written = self._cut(named) if named else written
+        form, node = _given(by_role, "form"), _given(by_role, "node")
+        card = self._cards.read(written, f"{form} {node}" if node else form, _given(by_role, "memory"), instance)
+        known = self._cards.find_instance(instance or written)
         return card, known.gpus if known else None
 
     def _names_card(self, text: str) -> bool:
@@ -245,41 +283,24 @@ class DraftMaker:
         spans = self._cards.find(half.lower())
         return half[slice(*spans[0])].strip() if spans and len(half.lower()) == len(half) else plain(text)[start:end]
 
-    def _date(self, own: dict[str, str], facts: RowFacts) -> QuoteDate:
-        stated = [self._clues.read_date(text, role) for role, text in own.items() if role in ("date", "valid")]
-        return _join_dates([*stated, facts.date]) if stated else facts.date
 
-
-def list_remarks(blocks: list[Block]) -> list[Remark]:
-    """List the remarks that hold for offers, each once, in the order of the file."""
-    return list({remark.cell: remark for block in blocks for remark in reversed(block.remarks)}.values())
+def _given(by_role: dict[str, str], role: str) -> str:
+    text = by_role.get(role, "")
+    return "" if text and plain(text) in NOTHING_WORDS else text
 
 
 def _split_tiers(text: str, amounts: tuple[Amount, ...]) -> tuple[tuple[Amount, ...], Amount | None]:
     """Tell two tiers of one price (``$0.34 / $0.69``) from prices of their own, and those from remarks."""
     first = amounts[0]
-    if (
-        len(amounts) == 2
-        and first.unit.is_empty
-        and text[first.end : amounts[1].start].strip() in ("/", "|", "或", "or")
-    ):
+    between = text[first.end : amounts[1].start].strip()
+    if len(amounts) == 2 and first.unit.is_empty and between in ("/", "|", "或", "or"):
         return (replace(first, unit=amounts[1].unit, currency=first.currency or amounts[1].currency),), amounts[1]
     return (first, *(amount for amount in amounts[1:] if amount.unit.period)), None
 
 
-def _scale(row: Clues, own: Clues, shared: Clues) -> int:
+def _scale(by_distance: tuple[Clues, ...]) -> int:
     """Give 10,000 where the nearest unit is 万元."""
-    for clues in (row, own, shared):
-        if clues.unit_scale != 1 or clues.currency or not clues.unit.is_empty:
-            return clues.unit_scale
+    for clues in by_distance:
+        if clues.unit_scale is not None or clues.currency or clues.unit is not None:
+            return clues.unit_scale or 1
     return 1
-
-
-def _join_dates(dates: list[QuoteDate]) -> QuoteDate:
-    day = next((one for one in dates if one.day), QuoteDate())
-    return QuoteDate(
-        day=day.day,
-        last_day=day.last_day,
-        valid_days=next((one.valid_days for one in dates if one.valid_days is not None), None),
-        valid_until=next((one.valid_until for one in dates if one.valid_until), None),
-    )

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.header import Header
-    from suanpei.market.quotes.quoted import Place
     from suanpei.messages import Message
 
+Cell = tuple[str, str]
+"""Role of the column, and the text as written."""
 
-@dataclass(kw_only=True, slots=True)
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
     """One row or piece of text that offers something."""
 
-    place: Place
-    """Of the row; the cell of a price is named later. [-]"""
-    cells: tuple[tuple[str, str], ...]
-    """Role and text of every cell that is not blank, prices left out, the most trusted first."""
-    prices: tuple[tuple[int, str, str], ...] = ()
-    """Column from 0, heading and text of every cell of prices."""
+    row: int
+    """As a person counts. [-]"""
+    cells: tuple[Cell, ...]
+    """Every cell that is not blank, prices left out; those whose word counts first in front."""
+    prices: tuple[tuple[int, str], ...] = ()
+    """Column from 0 and text of every cell of prices."""
     header: Header | None = None
     """None in running text and in a table without headings."""
 
@@ -52,3 +54,8 @@ class SheetContent:
     """Cell and reason."""
     headless_rows: list[str] = field(default_factory=list)
     """Cells of rows that were read without headings."""
+
+
+def list_remarks(blocks: list[Block]) -> list[Remark]:
+    """List the remarks that hold for offers, each once, in the order of the file."""
+    return list({remark.cell: remark for block in blocks for remark in reversed(block.remarks)}.values())

@@ -80,13 +80,12 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
         main_currency: The one that most offers of the file are quoted in; another one is flagged. [-]
         as_of: The day that validity is held against. [-]
     """
-    facts = draft.facts
     price = _price(draft, currency)
     count = _count(draft)
     term = _term(draft)
-    links = facts.row.links or facts.shared.links
+    links = draft.row.links or draft.shared.links
     flags = _flags(draft, count=count, links=links, main_currency=main_currency, as_of=as_of)
-    charges = (*facts.row.charges, *facts.shared.charges)
+    charges = draft.charges
     return QuotedOffer(
         source=draft.place,
         seller=draft.seller,
@@ -106,7 +105,7 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
         readings=tuple(draft.readings),
         flags=flags,
         confidence=_confidence(draft, flags),
-        note=facts.note,
+        note=draft.note,
         charges=_charges(charges, draft.currency or currency) if charges else NO_CHARGES,
         payment=_payment(draft),
     )
@@ -171,7 +170,7 @@ def _count(draft: Draft) -> int | None:
         return stock.count
     if stock.unit == "machine":
         return stock.count * draft.unit_gpus if draft.unit_gpus else None
-    draft.flags.add("quantity_unit_missing")
+    draft.flag("quantity_unit_missing")
     sold_whole = draft.unit_gpus is not None and draft.unit_gpus > 1 and draft.unit.billed != "card"
     return stock.count * cast("int", draft.unit_gpus) if sold_whole else stock.count
 
@@ -234,8 +233,6 @@ def _flags(draft: Draft, *, count: int | None, links: str, main_currency: str | 
         flags.add("price_expired")
     if draft.date.day is not None and draft.date.day > as_of:
         flags.add("date_in_future")
-    if draft.has_wide_digits:
-        flags.add("fullwidth_digits")
     return _interned(frozenset(flags))
 
 
@@ -263,7 +260,7 @@ def _flag_terms(draft: Draft, flags: set[str]) -> None:
         least is not None and 0 < least <= PERIOD_HOURS["week"] and least >= PERIOD_HOURS["day"]
     ):
         flags.add("daily_min")
-    if any(charge.kind == "egress" and charge.amount > 0 for charge in draft.facts.row.charges):
+    if any(charge.kind == "egress" and charge.amount > 0 for charge in draft.row.charges):
         flags.add("egress_fee")
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.market.quotes.card_text import CardReader
-    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.clue_text import ClueReader
     from suanpei.market.quotes.words import QuoteWords
 
 LONGEST_HEADING = 40
@@ -21,6 +21,13 @@ LONGEST_HEADING = 40
 LEAST_NAMED = 2
 """Columns with a known heading that a header has at least. [-]"""
 _OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
+_PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
+ROLE_ORDER = (
+    *("instance", "gpus", "term", "pricing", "unit", "tax", "currency", "links", "stock", "charges", "host", "node"),
+    *("card", "form", "memory", "note", "text", "region", "date", "valid", "seller", "index"),
+)
+"""Whose word counts first where several cells of a row say the same thing."""
+_RANK = {role: rank for rank, role in enumerate(ROLE_ORDER)}
 _BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|【[^】]*】")
 _SHORT_WORD = 2
 """Latin words up to this length name a column only as the whole heading. [characters]"""
@@ -37,6 +44,17 @@ class Header:
     """As written."""
     prices: tuple[int, ...]
     """Columns of prices. [-]"""
+
+    order: tuple[tuple[int, str], ...]
+    """Column and role of the cells that hold no price, those whose word counts first in front."""
+    card_columns: tuple[int, ...]
+    """Columns that name a card or an instance. [-]"""
+    has_stock: bool
+    """Whether a column counts what is on hand."""
+
+    def heading(self, role: str) -> str:
+        """Give the heading of the first column of a role; empty where there is none."""
+        return self.headings[self.roles.index(role)] if role in self.roles else ""
 
     def column(self, *roles: str) -> int | None:
         """Give the first column of any of these roles, in the order asked."""
@@ -64,6 +82,8 @@ class HeaderReader:
     def read(self, row: int, cells: Sequence[str]) -> Header | None:
         """Read a line as a header; None where it is none."""
         given = [cell for cell in cells if cell]
+        if any(_PLAIN_NUMBER.fullmatch(cell) for cell in given):
+            return None
         if len(given) < LEAST_NAMED or any(len(cell) > LONGEST_HEADING for cell in given):
             return None
         roles = [self.role(cell) if cell else None for cell in cells]
@@ -84,12 +104,7 @@ class HeaderReader:
         ]
         if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
             priced = [number for number in priced if roles[number] is None]
-        return Header(
-            row=row,
-            roles=tuple("price" if number in priced else role for number, role in enumerate(roles)),
-            headings=tuple(cells),
-            prices=tuple(priced),
-        )
+        return _make_header(row, cells, ["price" if number in priced else role for number, role in enumerate(roles)])
 
     @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
     def role(self, heading: str) -> str | None:
@@ -123,6 +138,22 @@ class HeaderReader:
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
         )
+
+
+def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
+    order = sorted(
+        ((column, role or "text") for column, role in enumerate(roles) if role != "price"),
+        key=lambda item: (_RANK.get(item[1], len(_RANK)), cells[item[0]]),
+    )
+    return Header(
+        row=row,
+        roles=tuple(roles),
+        headings=tuple(cells),
+        prices=tuple(column for column, role in enumerate(roles) if role == "price"),
+        order=tuple(order),
+        card_columns=tuple(column for column, role in enumerate(roles) if role in ("card", "instance")),
+        has_stock="stock" in roles,
+    )
 
 
 def _has_price_terms(roles: Sequence[str | None], terms: Sequence[bool]) -> bool:

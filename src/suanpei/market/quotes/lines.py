@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.market.quotes.card_text import CardReader
-    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.clue_text import ClueReader
 
 _BRACKETED = re.compile(r"^\s*[【\[「]\s*([^】\]」]{1,40})\s*[】\]」]\s*[:：]?\s*")
 _SPEAKER = re.compile(
@@ -115,7 +115,12 @@ class LineReader:
         if any(self._leads[kind].search(text) for kind in self._leads) or self._words.tax.has(text):
             return None
         clues = self._clues.read("unit", name)
-        if clues.currency or clues.unit.period or self._words.pricing.has(text) or text.startswith(("http", "单位")):
+        if (
+            clues.currency
+            or (clues.unit is not None and clues.unit.period)
+            or self._words.pricing.has(text)
+            or text.startswith(("http", "单位"))
+        ):
             return None
         return half_width(name).strip(" :：")
 

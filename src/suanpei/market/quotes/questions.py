@@ -116,7 +116,7 @@ def _bare_memory(card: str) -> Asked:
 def _ask_pflops(draft: Draft, flags: set[str]) -> Asked | None:
     if "per_PFLOPS" not in flags:
         return None
-    words = draft.facts.row.pflops_words | draft.facts.shared.pflops_words
+    words = draft.row.pflops_words | draft.shared.pflops_words
     if "p_per_card_wrong" not in flags and "fp16" in words:
         return None
     return (

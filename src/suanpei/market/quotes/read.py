@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.market.quotes.card_text import CardReader
-from suanpei.market.quotes.clues import ClueReader
+from suanpei.market.quotes.clue_text import ClueReader
 from suanpei.market.quotes.cross_checks import find_currency_slips, find_node_prices, find_series, group_drafts
 from suanpei.market.quotes.document import Unread
-from suanpei.market.quotes.drafts import DraftMaker, list_remarks
+from suanpei.market.quotes.drafts import DraftMaker
+from suanpei.market.quotes.entries import list_remarks
 from suanpei.market.quotes.finish import finish
 from suanpei.market.quotes.header import HeaderReader
 from suanpei.market.quotes.lines import LineReader
@@ -85,7 +86,6 @@ class _Reader:
         self._cards = CardReader(context.catalogue, words)
         self._lines = LineReader(self._clues, self._cards)
         self._headers = HeaderReader(self._clues, self._cards)
-        self._maker = DraftMaker(self._clues, self._cards)
         self._rate_of: dict[str, Fraction] = {}
         bands = Bands(context.prices, context.rates, context.currency, context.as_of)
         self._settler = Settler(context.catalogue, bands, self._rate_of)
@@ -103,9 +103,10 @@ class _Reader:
             content = self._read_sheet(document.file, sheet)
             self._unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
             self._say_remarks(document.file, content)
+            maker = DraftMaker(document.file, sheet.name, self._clues, self._cards)
             for block in content.blocks:
                 for entry in block.entries:
-                    drafts += self._maker.make(block, entry)
+                    drafts += maker.make(block, entry)
         self._finish(document.file, drafts)
 
     def result(self) -> Quotes:
@@ -161,11 +162,11 @@ class _Reader:
         main_currency = self._main_currency(kept)
         groups = group_drafts(kept)
         for group in groups:
-            find_series(group, {id(draft): draft.facts.instance_gpus or draft.facts.row.node_gpus for draft in group})
+            find_series(group, {id(draft): draft.stated_gpus for draft in group})
         for draft in kept:
             self._settler.settle(draft)
         for group in groups:
-            if len(group) > 1 or group[0].facts.row.amounts:
+            if len(group) > 1 or group[0].row.amounts:
                 find_node_prices(group)
                 find_currency_slips(group, self._rate_of, self._settler)
         for draft in kept:
@@ -194,7 +195,7 @@ class _Reader:
             elif (
                 any(
                     "\u4e00" <= character <= "\u9fff"
-                    for character in f"{draft.price_text}{draft.card.as_written}{draft.facts.note}"
+                    for character in f"{draft.price_text}{draft.card.as_written}{draft.note}"
                 )
                 or draft.amount.is_scaled
             ):

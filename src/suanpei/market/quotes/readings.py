@@ -20,6 +20,7 @@ from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.market.quotes.charge_text import host_per_card
 from suanpei.market.quotes.pflops import count_pflops, dense_pflops
 from suanpei.market.quotes.quoted import Reading
+from suanpei.market.quotes.unit_options import OPEN_PERIODS, Option, UnitKey, list_options, period_options
 from suanpei.market.quotes.unit_text import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
@@ -31,23 +32,18 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.plausible import Band, Bands
     from suanpei.market.quotes.quoted import Billed
 
-_OPEN_PERIODS = ("hour", "day", "month", "year")
-_MONTH_HOURS = PERIOD_HOURS["month"]
 _MOST_OTHERS = 3
 """Other readings shown beside a suspicious one. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Option:
-    """One way to fill in a unit."""
+class _Priced:
+    """An option with its factor and band, shared by all drafts of the same unit, card and currency."""
 
-    billed: Billed
-    period_hours: Fraction
-    divisor: Fraction
-    """What the quoted amount is divided by. [card-hour]"""
-    is_worded: bool
-    """Whether words of the row speak for both parts."""
-    why: Message
+    option: Option
+    factor: Fraction
+    """What one unit of the quoted currency is per accelerator-hour of the result."""
+    band: Band | None
 
 
 class Settler:
@@ -57,6 +53,8 @@ class Settler:
         self._accelerators = load_accelerators(catalogue)
         self._bands = bands
         self._rate_of = rate_of
+        self._options: dict[tuple[UnitKey, int, str, str, tuple[str, ...]], tuple[_Priced, ...]] = {}
+        self._usual: dict[tuple[str, ...], int | None] = {}
 
     def settle(self, draft: Draft) -> None:
         """Find the readings of a draft and take one where words or band support it."""
@@ -67,251 +65,204 @@ class Settler:
             self._settle_pflops(draft)
         else:
             self._settle_unit(draft)
-        self._add_discount(draft)
+        if draft.terms.kept_fraction is not None:
+            _add_discount(draft)
         if "component_price" in draft.flags:
-            draft.host = host_per_card((*draft.facts.row.charges, *draft.facts.shared.charges))
+            draft.host = host_per_card(draft.charges)
 
-    def band(self, draft: Draft, option_billed: str, period_hours: Fraction, gpus: int) -> Band | None:
+    def band(self, draft: Draft, billed: str, period_hours: Fraction, gpus: int) -> Band | None:
         """Find the band that a reading is held against."""
         if not draft.card.candidates or draft.currency is None:
             return None
-        whole_months = option_billed in ("node", "instance") and gpus > 1 and period_hours >= THIRTY_DAYS_HOURS
+        whole_months = billed in ("node", "instance") and gpus > 1 and period_hours >= THIRTY_DAYS_HOURS
         return self._bands.find(
             draft.card.candidates, draft.currency, whole_months=whole_months, pricing=draft.terms.pricing or ""
         )
 
-    def reading(self, draft: Draft, option: Option, scale: Fraction = Fraction(1)) -> Reading:
-        """Make the reading of an option; `scale` is what a discount leaves."""
-        rate = self._rate_of[cast("str", draft.currency)]
-        low = draft.amount.low if draft.amount else Fraction(0)
-        amount = low * draft.unit_scale * rate * scale / option.divisor
-        gpus = int(option.divisor / option.period_hours) if option.billed != "pflops" else 1
-        band = self.band(draft, option.billed, option.period_hours, gpus)
-        return Reading(
-            amount=amount,
-            billed=option.billed,
-            period_hours=option.period_hours,
-            quoted_currency=cast("str", draft.currency),
-            is_plausible=None if band is None else band.holds(amount),
-            why=option.why,
-        )
-
     def _unit_gpus(self, draft: Draft) -> int | None:
         """Count the cards of the node or instance quoted; a node of unknown size takes the card's usual one."""
-        facts = draft.facts
-        known = draft.unit.billed_gpus or facts.instance_gpus or facts.row.node_gpus
+        known = draft.stated_gpus
         if known is not None:
             return known
-        if draft.unit.billed in ("node", "instance") or facts.row.implied == "node":
-            usual = {self._accelerators[name].node_gpus for name in draft.card.candidates}
-            if len(usual) == 1 and draft.amount is not None:
-                draft.flags.add("node_size_inferred")
-                return usual.pop()
-        return 1 if facts.row.implied == "card" and draft.unit.billed != "node" else None
+        implied = draft.row.implied
+        if draft.unit.billed in ("node", "instance") or implied == "node":
+            usual = self._usual_gpus(draft)
+            if usual is not None and draft.amount is not None:
+                draft.flag("node_size_inferred")
+                return usual
+        return 1 if implied == "card" and draft.unit.billed != "node" else None
+
+    def _usual_gpus(self, draft: Draft) -> int | None:
+        """Give the cards of the node that the card is usually rented in; None where its candidates differ."""
+        names = draft.card.candidates
+        if names not in self._usual:
+            usual = {self._accelerators[name].node_gpus for name in names}
+            self._usual[names] = usual.pop() if len(usual) == 1 else None
+        return self._usual[names]
+
+    def _priced(self, draft: Draft) -> tuple[_Priced, ...]:
+        """List the ways to fill in what the unit leaves open, with factor and band."""
+        currency = cast("str", draft.currency)
+        unit = UnitKey(
+            billed=draft.unit.billed,
+            period=draft.unit.period,
+            gpus=draft.unit_gpus,
+            usual_gpus=None if draft.unit_gpus else self._usual_gpus(draft),
+            is_instance=draft.instance_gpus is not None,
+            implied=draft.series_billed or draft.row.implied,
+            is_series=draft.series_billed is not None,
+            pricing=draft.terms.pricing,
+            paid_term_hours=draft.terms.prepaid_term_hours,
+            has_thirty_days=draft.terms.has_thirty_days,
+            has_host_price=any(charge.kind == "host" for charge in draft.row.charges),
+        )
+        key = (unit, draft.unit_scale, currency, draft.terms.pricing or "", draft.card.candidates)
+        if key not in self._options:
+            self._options[key] = tuple(self._price(draft, option) for option in list_options(unit))
+        return self._options[key]
+
+    def _price(self, draft: Draft, option: Option) -> _Priced:
+        gpus = 1 if option.billed == "pflops" else int(option.divisor / option.period_hours)
+        return _Priced(
+            option=option,
+            factor=self._rate_of[cast("str", draft.currency)] * draft.unit_scale / option.divisor,
+            band=self.band(draft, option.billed, option.period_hours, gpus),
+        )
 
     def _settle_unit(self, draft: Draft) -> None:
-        options = self._options(draft)
-        if not options:
-            draft.flags.add("unit_missing")
+        priced = self._priced(draft)
+        if not priced:
+            draft.flag("unit_missing")
             return
-        readings = [self.reading(draft, option) for option in options]
-        draft.readings = readings
-        if len(options) == 1:
-            self._take(draft, 0, options, readings)
-            self._suspect(draft, options[0], readings[0])
+        readings = [_reading(draft, one) for one in priced]
+        if len(priced) == 1:
+            _take(draft, 0, priced, readings)
+            if readings[0].is_plausible is False:
+                self._suspect(draft, priced[0])
             return
-        worded = next((number for number, option in enumerate(options) if option.is_worded), None)
+        worded = next((number for number, one in enumerate(priced) if one.option.is_worded), None)
         likely = [number for number, reading in enumerate(readings) if reading.is_plausible]
         if worded is not None and readings[worded].is_plausible is not False:
-            taken: int | None = worded
-        elif worded is None and len({readings[number].amount for number in likely}) == 1:
+            taken = worded
+        elif worded is None and likely and len({readings[number].amount for number in likely}) == 1:
             taken = likely[0]
         else:
-            taken = None
-        if taken is None:
-            draft.flags.add("unit_missing")
-            if worded is not None:
-                self._take(draft, worded, options, readings)
-                draft.taken, draft.worded = None, draft.taken
+            draft.flag("unit_missing")
+            _take(draft, worded or 0, priced, readings)
+            draft.worded = None if worded is None else draft.taken
+            draft.taken = draft.is_plausible = None
             return
-        is_unit_written = draft.unit.period is not None or draft.terms.prepaid_term_hours is not None
-        if not (is_unit_written and options[taken].is_worded):
-            draft.flags.add("unit_missing_inferred")
-        self._take(draft, taken, options, readings)
+        is_period_written = draft.unit.period is not None or draft.terms.prepaid_term_hours is not None
+        if not (is_period_written and priced[taken].option.is_worded):
+            draft.flag("unit_missing_inferred")
+        _take(draft, taken, priced, readings)
 
-    def _options(self, draft: Draft) -> list[Option]:
-        """List every way to fill in what the unit leaves open, the written parts kept."""
-        billeds, spoken_billed = self._billed_options(draft)
-        periods, spoken_period = _period_options(draft)
-        options: list[Option] = []
-        seen: set[Fraction] = set()
-        for billed, gpus in billeds:
-            for hours in periods:
-                divisor = hours * gpus
-                if divisor in seen:
-                    continue
-                seen.add(divisor)
-                worded = (len(billeds) == 1 or billed == spoken_billed) and (
-                    len(periods) == 1 or hours == spoken_period
-                )
-                options.append(
-                    Option(
-                        billed=billed,
-                        period_hours=hours,
-                        divisor=divisor,
-                        is_worded=worded,
-                        why=_why(draft, is_written=len(billeds) * len(periods) == 1, is_worded=worded),
-                    )
-                )
-        return options
-
-    def _billed_options(self, draft: Draft) -> tuple[list[tuple[Billed, int]], str | None]:
-        """List what the amount may be for, with its cards, and what other words speak for."""
-        gpus = draft.unit_gpus
-        implied = draft.series_billed or draft.facts.row.implied
-        if draft.unit.billed == "card":
-            return [("card", 1)], "card"
-        if draft.unit.billed is not None:
-            return ([(draft.unit.billed, gpus)] if gpus else []), draft.unit.billed
-        if draft.facts.instance_gpus and gpus:
-            return [("instance", gpus)], "instance"
-        if gpus == 1:
-            return [("card", 1)], "card"
-        if gpus is None:
-            return [("card", 1)] if implied == "card" else [("card", 1), *self._usual_node(draft)], implied
-        whole: Billed = "instance" if implied == "instance" else "node"
-        return [(whole, gpus), ("card", 1)], implied
-
-    def _usual_node(self, draft: Draft) -> list[tuple[Billed, int]]:
-        usual = {self._accelerators[name].node_gpus for name in draft.card.candidates}
-        return [("node", usual.pop())] if len(usual) == 1 and usual != {1} else []
-
-    def _take(self, draft: Draft, number: int, options: Sequence[Option], readings: list[Reading]) -> None:
-        """Put the reading taken first."""
-        option, reading = options[number], readings[number]
-        draft.taken = self._rate_of[cast("str", draft.currency)] * draft.unit_scale / option.divisor
-        draft.is_plausible = reading.is_plausible
-        draft.readings = [reading, *(other for place, other in enumerate(readings) if place != number)]
-
-    def _suspect(self, draft: Draft, option: Option, reading: Reading) -> None:
+    def _suspect(self, draft: Draft, taken: _Priced) -> None:
         """Flag an amount that its own words put far from the band, and add the units that would bring it there."""
-        if reading.is_plausible is not False:
-            return
-        gpus = draft.unit_gpus or next((gpus for _, gpus in self._usual_node(draft)), 1)
+        gpus = draft.unit_gpus or self._usual_gpus(draft) or 1
+        option = taken.option
         others: list[Reading] = []
         for billed, cards in (("card", 1), ("node", gpus)):
-            for hours in dict.fromkeys((option.period_hours, *(PERIOD_HOURS[name] for name in _OPEN_PERIODS))):
-                divisor = hours * cards
-                if divisor == option.divisor or (billed == "node" and gpus == 1):
+            for hours in dict.fromkeys((option.period_hours, *(PERIOD_HOURS[name] for name in OPEN_PERIODS))):
+                if hours * cards == option.divisor or (billed == "node" and gpus == 1):
                     continue
-                other = self.reading(
-                    draft,
-                    Option(
-                        billed=cast("Billed", billed),
-                        period_hours=hours,
-                        divisor=divisor,
-                        is_worded=False,
-                        why=Message("the words say otherwise; only the price band speaks for it"),
-                    ),
+                other = Option(
+                    billed=cast("Billed", billed),
+                    period_hours=hours,
+                    divisor=hours * cards,
+                    is_worded=False,
+                    why=Message("the words say otherwise; only the price band speaks for it"),
                 )
-                if other.is_plausible:
-                    others.append(other)
+                reading = _reading(draft, self._price(draft, other))
+                if reading.is_plausible:
+                    others.append(reading)
         draft.readings += others[:_MOST_OTHERS]
-        band = self.band(draft, option.billed, option.period_hours, gpus)
-        is_cheap = band is not None and band.ratio(reading.amount) < 1
+        is_cheap = taken.band is not None and taken.band.ratio(draft.readings[0].amount) < 1
         if others:
-            draft.flags.add("too_cheap_unit_suspect" if is_cheap else "too_dear_unit_suspect")
+            draft.flag("too_cheap_unit_suspect" if is_cheap else "too_dear_unit_suspect")
         else:
-            draft.flags.add("price_far_from_band")
+            draft.flag("price_far_from_band")
 
     def _settle_pflops(self, draft: Draft) -> None:
         """Read a price per P: PFLOP/s of dense 16-bit products unless the row says otherwise."""
-        draft.flags.add("per_PFLOPS")
-        periods, spoken = _period_options(draft)
+        draft.flag("per_PFLOPS")
         products = [self._accelerators[name] for name in draft.card.candidates]
         dense = {pflops for product in products if (pflops := dense_pflops(product)) is not None}
-        if not products or len(dense) != 1 or (len(periods) > 1 and spoken is None):
-            draft.flags.add("unit_missing" if products and len(dense) == 1 else "pflops_of_card_unknown")
-            if len(dense) < 2 or len(periods) > 1:
-                return
-        hours = spoken or periods[0]
+        periods, spoken = period_options(
+            draft.unit.period,
+            draft.terms.pricing,
+            draft.terms.prepaid_term_hours,
+            is_thirty=draft.terms.has_thirty_days,
+        )
+        hours = spoken or (periods[0] if len(periods) == 1 else None)
+        if not dense or hours is None:
+            draft.flag("unit_missing" if dense else "pflops_of_card_unknown")
+            return
         options = [
             Option(
                 billed="pflops",
                 period_hours=hours,
                 divisor=hours / pflops,
-                is_worded=len(dense) == 1,
+                is_worded=True,
                 why=Message(
                     "P read as PFLOP/s of dense FP16 or BF16: {pflops} per card", pflops=f"{float(pflops):.4g}"
                 ),
             )
             for pflops in sorted(dense)
         ]
-        claimed = draft.facts.row.card_pflops or draft.facts.shared.card_pflops
-        words = draft.facts.row.pflops_words | draft.facts.shared.pflops_words
-        counted = count_pflops(products[0], claimed, words)
-        if counted is not None and len(dense) == 1:
+        claimed = draft.row.card_pflops or draft.shared.card_pflops
+        counted = count_pflops(products[0], claimed, draft.pflops_words) if len(dense) == 1 else None
+        if counted is not None:
             pflops, why, is_claim = counted
-            draft.flags.add("p_per_card_wrong")
+            draft.flag("p_per_card_wrong")
             option = Option(
                 billed="pflops", period_hours=hours, divisor=hours / pflops, is_worded=not is_claim, why=why
             )
             options = [*options, option] if is_claim else [option, *options]
-        readings = [self.reading(draft, option) for option in options]
-        draft.readings = readings
-        if len(dense) == 1:
-            self._take(draft, 0, options, readings)
-            if readings[0].is_plausible is False and "p_per_card_wrong" not in draft.flags:
-                draft.flags.add("price_far_from_band")
-
-    def _add_discount(self, draft: Draft) -> None:
-        """Apply a discount only where the price is said to be before it; else show what it would give."""
-        kept, terms = draft.terms.kept_fraction, draft.terms
-        if kept is None or draft.taken is None or terms.is_discount_applied:
-            return
-        per_cent = (1 - kept) * 100
-        first = draft.readings[0]
-        reduced = replace(
-            first,
-            amount=first.amount * kept,
-            why=Message("with the discount of {percent} % that the words name", percent=f"{float(per_cent):g}"),
-        )
-        name = f"discount_{float(per_cent):g}pct"
-        if terms.is_discount_applied is False:
-            draft.flags.add(f"{name}_applied")
-            draft.taken *= kept
-            draft.readings = [reduced, *draft.readings]
-        else:
-            draft.flags.add(f"{name}_not_applied")
-            draft.readings = [first, reduced, *draft.readings[1:]]
+        priced = [self._price(draft, option) for option in options]
+        _take(draft, 0, priced, [_reading(draft, one) for one in priced])
+        if len(dense) > 1:
+            draft.flag("pflops_of_card_unknown")
+            draft.taken = draft.is_plausible = None
+        elif draft.is_plausible is False and counted is None:
+            draft.flag("price_far_from_band")
 
 
-def _period_options(draft: Draft) -> tuple[list[Fraction], Fraction | None]:
-    """List the times that the amount may be for, and what other words speak for. [h]"""
-    month = THIRTY_DAYS_HOURS if draft.terms.has_thirty_days else _MONTH_HOURS
-
-    def hours_of(period: str) -> Fraction:
-        return month if period == "month" else PERIOD_HOURS[period]
-
-    if draft.unit.period is not None:
-        return [hours_of(draft.unit.period)], hours_of(draft.unit.period)
-    whole = draft.terms.prepaid_term_hours
-    if whole is not None:
-        return list(dict.fromkeys((whole, month))), whole
-    if draft.terms.long_period is not None:
-        return [hours_of(draft.terms.long_period), month], None
-    spoken = hours_of(draft.terms.period) if draft.terms.period else None
-    if spoken is None and any(charge.kind == "host" for charge in draft.facts.row.charges):
-        spoken = PERIOD_HOURS["hour"]  # the host beside it is priced by the hour
-    periods = [hours_of(period) for period in _OPEN_PERIODS]
-    return list(dict.fromkeys(([spoken] if spoken else []) + periods)), spoken
+def _reading(draft: Draft, priced: _Priced) -> Reading:
+    amount = draft.amount.low * priced.factor if draft.amount is not None else Fraction(0)
+    return Reading(
+        amount=amount,
+        billed=priced.option.billed,
+        period_hours=priced.option.period_hours,
+        quoted_currency=cast("str", draft.currency),
+        is_plausible=None if priced.band is None else priced.band.holds(amount),
+        why=priced.option.why,
+    )
 
 
-def _why(draft: Draft, *, is_written: bool, is_worded: bool) -> Message:
-    if is_written:
-        return Message("the unit is written out")
-    if draft.series_billed and is_worded:
-        return Message("other rows of the same card speak for it")
-    if is_worded:
-        return Message("other words of the row speak for it")
-    return Message("no word speaks for it")
+def _take(draft: Draft, number: int, priced: Sequence[_Priced], readings: list[Reading]) -> None:
+    """Put the reading taken first."""
+    draft.taken = priced[number].factor
+    draft.is_plausible = readings[number].is_plausible
+    draft.readings = [readings[number], *readings[:number], *readings[number + 1 :]] if number else readings
+
+
+def _add_discount(draft: Draft) -> None:
+    """Apply a discount only where the price is said to be before it; else show what it would give."""
+    kept, terms = draft.terms.kept_fraction, draft.terms
+    if kept is None or draft.taken is None or terms.is_discount_applied:
+        return
+    percent = f"{float((1 - kept) * 100):g}"
+    first = draft.readings[0]
+    reduced = replace(
+        first,
+        amount=first.amount * kept,
+        why=Message("with the discount of {percent} % that the words name", percent=percent),
+    )
+    if terms.is_discount_applied is False:
+        draft.flag(f"discount_{percent}pct_applied")
+        draft.taken *= kept
+        draft.readings = [reduced, *draft.readings]
+    else:
+        draft.flag(f"discount_{percent}pct_not_applied")
+        draft.readings = [first, reduced, *draft.readings[1:]]

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent
-from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.words import half_width, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.card_text import CardReader
-    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.clue_text import ClueReader
     from suanpei.market.quotes.document import Line, Sheet
     from suanpei.market.quotes.lines import LineReader
 
@@ -148,18 +147,17 @@ class TextReader:
         return self._cards.find(lowered) if len(lowered) == len(text) else ()
 
     def _add(self, line: Line, piece: str) -> None:
-        place = Place(file=self._file, sheet=self._name, row=line.row, cell=name_cell(self._name, line.row))
-        self._block.entries.append(Entry(place=place, cells=(("text", piece),)))
+        self._block.entries.append(Entry(row=line.row, cells=(("text", piece),)))
 
     def _take_cardless(self, line: Line, text: str) -> None:
         """Go on with the offer before, offer its card at one more price, or keep a remark."""
         clues = self._clues.read("text", text)
         last = self._block.entries[-1] if self._block.entries else None
-        if last is not None and clues.amounts and last.place.row < line.row:
+        if last is not None and clues.amounts and last.row < line.row:
             said = last.cells[0][1]
             amounts = self._clues.read("text", said).amounts
             if not amounts:
-                self._block.entries[-1] = Entry(place=last.place, cells=(("text", f"{said}, {text}"),))
+                self._block.entries[-1] = Entry(row=last.row, cells=(("text", f"{said}, {text}"),))
             else:
                 head = self._clues.words.pricing.pattern.sub(" ", plain(said)[: amounts[0].start])
                 self._add(line, f"{head.strip(' ,')}, {text}")

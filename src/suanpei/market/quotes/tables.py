@@ -6,22 +6,15 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent
-from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.clue_text import ClueReader
     from suanpei.market.quotes.document import Line, Sheet
     from suanpei.market.quotes.header import Header, HeaderReader
     from suanpei.market.quotes.lines import LineReader
 
-ROLE_ORDER = (
-    *("card", "instance", "form", "memory", "gpus", "unit", "pricing", "term", "tax", "currency", "node", "links"),
-    *("charges", "stock", "host", "region", "date", "valid", "note", "seller", "index", "text"),
-)
-"""Whose word counts first where several cells of a row say the same thing."""
-_RANK = {role: rank for rank, role in enumerate(ROLE_ORDER)}
 _MOST_REMARK_CELLS = 2
 """A line of at most so many cells under a wider table, without card and price, is a remark. [-]"""
 
@@ -51,6 +44,9 @@ class TableReader:
         return self._content
 
     def _take(self, line: Line) -> None:
+        if self._header is not None and self._names_card(line, self._header):
+            self._take_row(line, self._header)
+            return
         header = self._headers.read(line.row, line.cells)
         if header is not None:
             self._open_table(header)
@@ -121,11 +117,10 @@ class TableReader:
         """Read a line before any heading: an offer where its own cells say so, else a title or remark."""
         given = [cell for cell in line.cells if cell]
         if self._kinds.has_card(given) and any(self._has_price(cell) for cell in given):
-            place = Place(file=self._file, sheet=self._name, row=line.row, cell=name_cell(self._name, line.row))
             if not self._table:
                 self._table = [self._block]
-            self._block.entries.append(Entry(place=place, cells=tuple(("text", cell) for cell in given)))
-            self._content.headless_rows.append(place.cell)
+            self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
+            self._content.headless_rows.append(name_cell(self._name, line.row))
         elif len(given) > _MOST_REMARK_CELLS and self._kinds.has_card(given):
             self._leave(
                 line, Message("no heading says which cell holds the price, and no cell has its unit or currency")
@@ -140,56 +135,35 @@ class TableReader:
     def _take_row(self, line: Line, header: Header) -> None:
         cells = line.cells
         given = [cell for cell in cells if cell]
-        names_card = self._cell(line, header.column("card")) or self._cell(line, header.column("instance"))
-        prices = tuple(
-            (column, header.headings[column], cells[column])
-            for column in header.prices
-            if column < len(cells) and cells[column]
-        )
-        if len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given):
+        prices = tuple((column, cells[column]) for column in header.prices if column < len(cells) and cells[column])
+        if len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given) and not prices:
             if self._kinds.has_card(given) and any(self._clues.read("text", cell).amounts for cell in given):
-                if not prices:
-                    self._add(line, tuple(("text", cell) for cell in given), (), None)
-                    return
-            elif not prices or not (names_card or self._kinds.has_card(given)):
+                self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
+            else:
                 self._take_remark(line, is_note=False)
-                return
-        if not names_card and not self._kinds.has_card(given) and not self._remarks_name_card():
+            return
+        has_card = any(self._given(line, column) for column in header.card_columns)
+        if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
-        self._add(line, _order_cells(line, header), prices, header)
+        known = len(cells)
+        row = [(role, cells[column]) for column, role in header.order if column < known and cells[column]]
+        row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
+        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, header=header))
 
-    def _add(
-        self,
-        line: Line,
-        cells: tuple[tuple[str, str], ...],
-        prices: tuple[tuple[int, str, str], ...],
-        header: Header | None,
-    ) -> None:
-        place = Place(file=self._file, sheet=self._name, row=line.row, cell=name_cell(self._name, line.row))
-        self._block.entries.append(Entry(place=place, cells=cells, prices=prices, header=header))
+    def _names_card(self, line: Line, header: Header) -> bool:
+        """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
+        return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
 
     def _remarks_name_card(self) -> bool:
         return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)
 
-    def _cell(self, line: Line, column: int | None) -> str:
-        text = line.cells[column] if column is not None and column < len(line.cells) else ""
+    def _given(self, line: Line, column: int) -> str:
+        text = line.cells[column] if column < len(line.cells) else ""
         return "" if plain(text) in NOTHING_WORDS else text
 
     def _leave(self, line: Line, reason: Message) -> None:
         self._content.unread.append((name_cell(self._name, line.row, _first_column(line)), reason))
-
-
-def _order_cells(line: Line, header: Header) -> tuple[tuple[str, str], ...]:
-    """Give role and text of the cells that hold no price, in an order that columns have no part in."""
-    known = len(header.roles)
-    cells = [
-        (header.roles[column] or "text", header.headings[column], cell) if column < known else ("text", "", cell)
-        for column, cell in enumerate(line.cells)
-        if cell and column not in header.prices
-    ]
-    cells.sort(key=lambda item: (_RANK.get(item[0], len(_RANK)), item[1]))
-    return tuple((role, cell) for role, _, cell in cells)
 
 
 def _first_column(line: Line) -> int:

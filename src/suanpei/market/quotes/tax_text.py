@@ -10,8 +10,6 @@ from suanpei.market.quotes.words import plain
 from suanpei.market.terms import UNKNOWN_TAX, Tax, read_tax
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from suanpei.market.quotes.words import QuoteWords
 
 _RATE = r"\d{1,2}(?:\.\d+)?"
@@ -68,12 +66,9 @@ class TaxReader:
         return tax
 
 
-def join_taxes(taxes: Sequence[Tax]) -> Tax:
-    """Take the first that says in or out; a rate that another cell states belongs to it."""
-    stated = next((tax for tax in taxes if tax.state != "unknown"), None)
-    rated = next((tax for tax in taxes if tax.rate_fraction is not None), None)
-    if stated is None:
-        return rated or UNKNOWN_TAX
-    if rated is None or stated.rate_fraction is not None:
+def join_taxes(first: Tax, second: Tax) -> Tax:
+    """Take the first that says in or out; a rate that the other states belongs to it."""
+    stated, other = (second, first) if first.state == "unknown" and second.state != "unknown" else (first, second)
+    if stated.rate_fraction is not None or other.rate_fraction is None:
         return stated
-    return replace(stated, rate_fraction=rated.rate_fraction)
+    return replace(stated, rate_fraction=other.rate_fraction)

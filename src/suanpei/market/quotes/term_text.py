@@ -34,7 +34,7 @@ _PRICING_ORDER = (
         "on_demand",
     ),
 )
-_PERIOD_OF_PRICING: Mapping[str, str] = {
+PERIOD_OF_PRICING: Mapping[str, str] = {
     "spot": "hour",
     "marketplace": "hour",
     "on_demand": "hour",
@@ -42,7 +42,8 @@ _PERIOD_OF_PRICING: Mapping[str, str] = {
     "weekly": "week",
     "monthly": "month",
 }
-_LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_year", "yearly": "year"}
+"""The period that a way of paying speaks for."""
+LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_year", "yearly": "year"}
 """年付 8万 may be the rent of a year, or of a month paid a year ahead."""
 _AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
 _LONGEST_HOURS = 10 * PERIOD_HOURS["year"]
@@ -67,18 +68,25 @@ class Terms:
     """Whether the price is said to be after the discount (True) or before it (False)."""
     has_thirty_days: bool = False
 
-    @property
-    def period(self) -> str | None:
-        """The period that the way of paying speaks for."""
-        return _PERIOD_OF_PRICING.get(self.pricing) if self.pricing else None
-
-    @property
-    def long_period(self) -> str | None:
-        """The longer period that the way of paying allows for beside the month."""
-        return _LONG_PERIODS.get(self.pricing) if self.pricing else None
-
 
 NO_TERMS = Terms()
+
+
+def join_terms(first: Terms, second: Terms) -> Terms:
+    """Fill what terms leave open with what second ones say."""
+    return Terms(
+        pricing=first.pricing or second.pricing,
+        minimum_hours=second.minimum_hours if first.minimum_hours is None else first.minimum_hours,
+        deposit_months=first.deposit_months or second.deposit_months,
+        prepaid_months=first.prepaid_months or second.prepaid_months,
+        prepaid_fraction=first.prepaid_fraction or second.prepaid_fraction,
+        prepaid_term_hours=first.prepaid_term_hours or second.prepaid_term_hours,
+        kept_fraction=first.kept_fraction or second.kept_fraction,
+        is_discount_applied=(
+            second.is_discount_applied if first.is_discount_applied is None else first.is_discount_applied
+        ),
+        has_thirty_days=first.has_thirty_days or second.has_thirty_days,
+    )
 
 
 class TermReader:

@@ -65,6 +65,17 @@ class Unit:
 NO_UNIT = Unit()
 
 
+def join_units(first: Unit, second: Unit) -> Unit:
+    """Fill what a unit leaves open with what a second one says."""
+    if first.billed and first.period:
+        return first
+    return Unit(
+        billed=first.billed or second.billed,
+        billed_gpus=first.billed_gpus or second.billed_gpus,
+        period=first.period or second.period,
+    )
+
+
 class UnitReader:
     """Reads units with one catalogue's words."""
 
