@@ -1,0 +1,201 @@
+"""Cells and remarks in text: each is read once for everything that it may say, whatever its column.
+
+A cell may speak of anything: ``8卡整机 月付``, ``$0.07/GB-mo; egress free``, ``per node, 12 months prepaid``. The
+column decides only whose word counts first (`clues.join_clues`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from suanpei.market.quotes.amount_text import Amount, AmountReader
+from suanpei.market.quotes.charge_text import ChargeReader
+from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues
+from suanpei.market.quotes.count_text import CountReader
+from suanpei.market.quotes.date_text import DateReader, QuoteDate
+from suanpei.market.quotes.link_text import LinkReader
+from suanpei.market.quotes.pflops import read_claim
+from suanpei.market.quotes.tax_text import TaxReader
+from suanpei.market.quotes.term_text import NO_TERMS, TermReader
+from suanpei.market.quotes.unit_text import NO_UNIT, Unit
+from suanpei.market.quotes.words import QuoteWords, has_wide_digits, plain
+from suanpei.market.terms import UNKNOWN_TAX
+
+UNIT_ROLES = ("unit", "currency")
+LOOSE_ROLES = frozenset({"text", "note", "unit", "pricing", "node", "card"})
+"""Columns whose words may name what is on hand."""
+_NUMBER_ROLES = frozenset({"price", "gpus", "stock", "term", "tax", "links", "section", "heading"})
+"""Columns in which a bare number or an unknown word says something."""
+_WIDE = frozenset({"fullwidth_digits"})
+_SCALE = re.compile(r"(?<!\d)(?<!\d\s)([万千])(?=\s*(?:[元块/¥$€]|美|欧|港|人民|rmb|usd|$|\)))")
+_SCALES = {"万": 10_000, "千": 1_000}
+_NO_CURRENCY_HERE = re.compile(r"汇率|exchange|=")
+_MOST_REMARK = 24
+"""A remark of at most this length may name a currency without saying that it speaks of prices. [characters]"""
+_MOST_REMEMBERED = 16_384
+"""Different cells of one role that are remembered. [-]"""
+
+
+class ClueReader:
+    """Reads cells with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        self.words = words
+        self.amounts = AmountReader(words)
+        self.counts = CountReader(words)
+        self.terms = TermReader(words)
+        self.dates = DateReader(words)
+        self._charges = ChargeReader(words)
+        self._links = LinkReader(words)
+        self._taxes = TaxReader(words)
+        self._remembered: dict[str, dict[tuple[str, str], Clues]] = {}
+        telling = [
+            *(words.billed, words.periods, words.currencies, words.pricing, words.tax, words.flags, words.charges),
+            *(words.pflops, words.thirty_days, words.places, words.implied, words.stock, words.price_lead),
+            *words.terms.values(),
+            *words.counts.values(),
+            *words.links.values(),
+            *words.tax_words.values(),
+            words.lines["unsold"],
+        ]
+        self._telling = re.compile("|".join([r"[折押付%+×*/]|\dx", *(one.source for one in telling)]))
+        """What any clue has at least one of; a cell without is not looked into."""
+        self._telling_price = re.compile(r"[^\d\s.,¥$€元万/~-]")
+        self._said_of_prices = re.compile(
+            "|".join(
+                one.source
+                for one in (words.price_lead, words.lines["above"], words.lines["below"], words.lines["every"])
+            )
+            + "|单位|币种|unit|currency|quote|quot"
+        )
+
+    def read(self, role: str, written: str, heading: str = "") -> Clues:
+        """Read one cell.
+
+        Args:
+            role: Of its column: a key of ``roles``, ``text`` for running text, ``section`` for a remark on all rows,
+                ``heading`` for the heading of a column of prices. [-]
+            written: The cell. [-]
+            heading: Of its column, where that tells what a bare yes or number means. [-]
+        """
+        remembered = self._remembered.setdefault(role, {})
+        clues = remembered.get((written, heading))
+        if clues is None:
+            clues = self._read(role, plain(written), written, heading)
+            if len(remembered) < _MOST_REMEMBERED:
+                remembered[written, heading] = clues
+        return clues
+
+    def _read(self, role: str, text: str, written: str, heading: str) -> Clues:
+        if not text or not (role in _NUMBER_ROLES or self._telling.search(text)):
+            return NO_CLUES
+        if role == "price" and not self._telling_price.search(text):
+            amounts = self.amounts.read(text, is_price=True)
+            flags = _WIDE if has_wide_digits(written) else NO_FLAGS
+            return Clues(amounts=amounts, labels=("",) * len(amounts), flags=flags)
+        charges, rest = self._charges.read(text)
+        amounts = self._find_amounts(role, rest)
+        labels = tuple(self._label(rest, amount) for amount in amounts)
+        for amount, label in zip(amounts, labels, strict=True):
+            start = amount.start if role in ("price", "text") else _label_start(rest, amount, label)
+            rest = rest[:start] + " " * (amount.end - start) + rest[amount.end :]
+        terms = self.terms.read(rest, is_term=role in ("term", "heading"))
+        tax = self._taxes.read(rest, heading=heading, is_tax=role == "tax")
+        unit = self._find_unit(role, text if role != "price" else "", rest)
+        is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
+        may_stock = role == "stock" or role in LOOSE_ROLES
+        clues = Clues(
+            unit=None if unit.is_empty else unit,
+            unit_scale=self._scale(role, rest),
+            currency=self._currency(role, rest),
+            terms=None if terms == NO_TERMS else terms,
+            tax=None if tax == UNKNOWN_TAX or (tax.state == "unknown" and tax.rate_fraction is None) else tax,
+            charges=charges,
+            links="" if role in ("charges", "tax", "term") else self._links.read(written, is_links=role == "links"),
+            node_gpus=self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None,
+            stock=self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None,
+            implied=None if role == "section" else self._implied(rest),
+            amounts=amounts,
+            labels=labels,
+            flags=self._flags(role, text, written),
+            pflops_words=self.words.pflops.groups(text),
+            card_pflops=read_claim(text),
+            place=self._place(role, written),
+        )
+        return NO_CLUES if clues == NO_CLUES else clues
+
+    def read_date(self, written: str, role: str = "section") -> QuoteDate:
+        """Read date and validity of a cell or remark; in a row's own note a date may be of anything else."""
+        text = plain(written)
+        if role == "valid":
+            return self.dates.read(f"有效期至 {text}" if self.dates.find(text) else f"有效期 {text}")
+        found = self.dates.read(text)
+        is_other = role == "note" or self.words.lines["later"].has(text)
+        return replace(found, day=None, last_day=None) if is_other and found.day else found
+
+    def _find_amounts(self, role: str, rest: str) -> tuple[Amount, ...]:
+        if role in ("term", "gpus", "stock", "tax", "memory", "links", "date", "valid", "index", "heading"):
+            return ()
+        return self.amounts.read(rest, is_price=role == "price")
+
+    def _label(self, text: str, amount: Amount) -> str:
+        """Name the way of paying that stands right before or, in brackets, right behind an amount."""
+        before = list(self.words.pricing.pattern.finditer(text[: amount.start]))
+        if before and not text[before[-1].end() : amount.start].strip(" :为是"):
+            return self.words.pricing.group(before[-1].group())
+        behind = re.match(r"\s*\(([^)]*)\)", text[amount.end :])
+        found = self.words.pricing.search(behind[1]) if behind else None
+        return self.words.pricing.group(found.group()) if found else ""
+
+    def _find_unit(self, role: str, text: str, rest: str) -> Unit:
+        """Read the unit of a cell of units, a heading, or a clause that says per or 每."""
+        if role in (*UNIT_ROLES, "heading"):
+            return self.amounts.units.find(rest)
+        if role == "section":
+            speaks = self.words.currencies.has(rest) or self._said_of_prices.search(rest)
+            return self.amounts.units.find(rest) if speaks else NO_UNIT
+        if role in ("text", "price", "note", "pricing"):
+            unit = self.amounts.units.find(rest)
+            marked = re.search(r"每|per |pro |/", text or rest)
+            return unit if unit.is_marked and marked else NO_UNIT
+        return NO_UNIT
+
+    def _scale(self, role: str, text: str) -> int | None:
+        found = _SCALE.search(text) if role in (*UNIT_ROLES, "heading", "section") else None
+        return _SCALES[found[1]] if found else None
+
+    def _currency(self, role: str, text: str) -> str | None:
+        if role in ("section", "note", "text") and (
+            _NO_CURRENCY_HERE.search(text) or (len(text) > _MOST_REMARK and not self._said_of_prices.search(text))
+        ):
+            return None
+        if role not in (*UNIT_ROLES, "heading", "section", "note", "text", "price"):
+            return None
+        found = self.words.currencies.search(text)
+        return self.words.currencies.group(found.group()) if found else None
+
+    def _implied(self, text: str) -> str | None:
+        found = self.words.implied.search(text)
+        return self.words.implied.group(found.group()) if found else None
+
+    def _flags(self, role: str, text: str, written: str) -> frozenset[str]:
+        flags = self.words.flags.groups(text)
+        if role in ("price", "unit", "node", "gpus", "text") and has_wide_digits(written):
+            flags |= _WIDE
+        return flags
+
+    def _place(self, role: str, written: str) -> str:
+        if role == "region":
+            return written.strip()
+        found = self.words.places.search(plain(written)) if role in ("text", "note", "section") else None
+        return found.group() if found else ""
+
+
+def _label_start(text: str, amount: Amount, label: str) -> int:
+    """Take the word before a remark's amount with it: ``spot $1.99`` says nothing of the row's own price."""
+    if not label:
+        return amount.start
+    before = text[: amount.start].rstrip(" :为是")
+    cut = max(before.rfind(separator) for separator in (" ", ",", ";", "(", "。", "、"))
+    return cut + 1

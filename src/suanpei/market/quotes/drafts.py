@@ -1,0 +1,306 @@
+"""From an entry to drafts, one per price, with everything that row, heading and remarks say; not yet on one basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues, join_clues
+from suanpei.market.quotes.date_text import NO_DATE, QuoteDate, join_dates
+from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.term_text import NO_TERMS, Terms
+from suanpei.market.quotes.unit_text import NO_UNIT, Unit, join_units
+from suanpei.market.quotes.words import NOTHING_WORDS, half_width, plain
+from suanpei.market.terms import UNKNOWN_TAX
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from suanpei.market.quotes.amount_text import Amount
+    from suanpei.market.quotes.card_text import Card, CardReader
+    from suanpei.market.quotes.charge_text import Charge
+    from suanpei.market.quotes.clue_text import ClueReader
+    from suanpei.market.quotes.count_text import Stock
+    from suanpei.market.quotes.entries import Block, Cell, Entry
+    from suanpei.market.quotes.header import Header
+    from suanpei.market.quotes.quoted import Reading
+    from suanpei.market.terms import Tax
+
+_APART = frozenset({"seller", "index", "region", "date", "valid"})
+"""Columns that say nothing of the price."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Draft:
+    """One price of one row, on its way to a quoted offer."""
+
+    place: Place
+    seller: str
+    card: Card
+    instance_gpus: int | None
+    row: Clues
+    """What the row's other cells say."""
+    shared: Clues
+    """What the remarks on all rows say."""
+    price_text: str
+    amount: Amount | None
+    second_tier: Amount | None
+    unit: Unit
+    unit_scale: int
+    currency: str | None
+    terms: Terms
+    tax: Tax
+    region: str
+    note: str
+    date: QuoteDate
+    header: Header | None
+    is_stock_blank: bool
+    """Whether there is a column of quantities, and this row's is blank."""
+    flags: frozenset[str]
+    is_currency_inferred: bool = False
+    series_billed: str | None = None
+    """What other rows of the same card speak for: ``instance`` where prices rise with the cards."""
+    readings: list[Reading] = field(default_factory=list)
+    taken: Fraction | None = None
+    """What one unit of the quoted currency is per accelerator-hour of the result, in the reading taken."""
+    worded: Fraction | None = None
+    """The same for the reading that words speak for and the band contradicts; None where there is none."""
+    is_plausible: bool | None = None
+    unit_gpus: int | None = None
+    host: Fraction | None = None
+    """What the host of one card costs beside a component price, per hour. [quoted currency/h]"""
+
+    @property
+    def card_key(self) -> str:
+        """What rows of the same card share."""
+        return "|".join(self.card.candidates) or plain(self.card.as_written)
+
+    @property
+    def stated_gpus(self) -> int | None:
+        """Cards of the node or instance, as unit, instance type or row state them. [-]"""
+        return self.unit.billed_gpus or self.instance_gpus or self.row.node_gpus
+
+    @property
+    def stock(self) -> Stock | None:
+        """What is on hand."""
+        return self.row.stock
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What is billed beside the card."""
+        return self.row.charges + self.shared.charges
+
+    @property
+    def pflops_words(self) -> frozenset[str]:
+        """What a P counts, in the seller's words."""
+        return self.row.pflops_words | self.shared.pflops_words
+
+    def flag(self, *names: str) -> None:
+        """Add flags."""
+        self.flags = self.flags.union(names)
+
+
+class DraftMaker:
+    """Makes the drafts of the entries of one sheet."""
+
+    def __init__(self, file: str, sheet: str | None, clues: ClueReader, cards: CardReader) -> None:
+        self._file = file
+        self._sheet = sheet
+        self._clues = clues
+        self._cards = cards
+        self._block: Block | None = None
+        self._remarks: tuple[str, ...] = ()
+        self._shared = NO_CLUES
+        self._shared_date = NO_DATE
+
+    def make(self, block: Block, entry: Entry) -> list[Draft]:
+        """Make one draft per price of an entry, or one without a price."""
+        if block is not self._block:
+            self._enter(block)
+        base = self._base(block, entry)
+        drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
+        priced = [draft for draft in drafts if draft.amount is not None]
+        if priced:
+            return priced
+        if drafts or not base.row.amounts:
+            return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
+        text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
+        return [
+            self._complete(
+                base, NO_CLUES, NO_CLUES, amount, plain(text)[amount.start : amount.end] or half_width(text), label
+            )
+            for amount, label in zip(base.row.amounts, base.row.labels, strict=True)
+            if amount.unit.period or amount is base.row.amounts[0]
+        ]
+
+    def _enter(self, block: Block) -> None:
+        """Read what the remarks of a block say."""
+        self._block = block
+        self._remarks = tuple(remark.text for remark in block.remarks)
+        self._shared = join_clues([self._clues.read("section", text) for text in self._remarks])
+        self._shared_date = join_dates([self._clues.read_date(text) for text in self._remarks])
+
+    def _base(self, block: Block, entry: Entry) -> Draft:
+        """Read what all prices of an entry share."""
+        by_role: dict[str, str] = {}
+        found: list[Clues] = []
+        dates: list[QuoteDate] = []
+        read, header = self._clues.read, entry.header
+        for role, text in entry.cells:
+            by_role.setdefault(role, text)
+            if role not in _APART:
+                clues = read(role, text, header.heading(role) if header is not None and role == "tax" else "")
+                if clues is not NO_CLUES:
+                    found.append(clues)
+            if role in ("note", "text", "date", "valid"):
+                dates.append(self._clues.read_date(text, role))
+        row = join_clues(found)
+        card, instance_gpus = self._card(by_role, entry.cells)
+        stock_text = by_role.get("stock", "")
+        has_stock_column = header is not None and header.has_stock
+        return Draft(
+            place=Place(file=self._file, sheet=self._sheet, row=entry.row, cell=name_cell(self._sheet, entry.row)),
+            seller=by_role.get("seller", "") or block.seller,
+            card=card,
+            instance_gpus=instance_gpus,
+            row=row,
+            shared=self._shared,
+            price_text="",
+            amount=None,
+            second_tier=None,
+            unit=row.unit or NO_UNIT,
+            unit_scale=1,
+            currency=None,
+            terms=NO_TERMS,
+            tax=UNKNOWN_TAX,
+            region=by_role.get("region", "") or row.place or self._shared.place,
+            note=by_role.get("note", ""),
+            date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
+            header=header,
+            is_stock_blank=has_stock_column and row.stock is None and plain(stock_text) in NOTHING_WORDS,
+            flags=NO_FLAGS,
+        )
+
+    def _no_price(self, entry: Entry) -> str:
+        """Give the word that stands for a price, such as 面议."""
+        found = (self._clues.words.no_price.search(plain(text)) for _, text in entry.cells)
+        return next((match.group() for match in found if match is not None), "")
+
+    def _of_price_cell(self, base: Draft, column: int, text: str) -> list[Draft]:
+        """Make the drafts of a cell of prices; a cell without an amount gives one without."""
+        own = self._clues.read("price", text)
+        heading = self._clues.read("heading", base.header.headings[column]) if base.header else NO_CLUES
+        place = Place(
+            file=self._file,
+            sheet=self._sheet,
+            row=base.place.row,
+            cell=name_cell(self._sheet, base.place.row, column),
+        )
+        if not own.amounts:
+            return [self._complete(base, own, heading, None, text, place=place)]
+        if len(own.amounts) == 1:
+            return [self._complete(base, own, heading, own.amounts[0], text, place=place)]
+        amounts, tier = _split_tiers(plain(text), own.amounts)
+        labels = own.labels if len(amounts) > 1 else ("",) * len(amounts)
+        drafts = [
+            self._complete(base, own, heading, amount, text, label, place=place)
+            for amount, label in zip(amounts, labels, strict=False)
+        ]
+        drafts[0].second_tier = tier
+        return drafts
+
+    def _complete(
+        self,
+        base: Draft,
+        own: Clues,
+        heading: Clues,
+        amount: Amount | None,
+        text: str,
+        label: str = "",
+        *,
+        place: Place | None = None,
+    ) -> Draft:
+        """Join what amount, cell, row, heading and remarks say; the nearer to the amount, the more it counts."""
+        row, shared = base.row, base.shared
+        near = (own, heading, row, shared) if own is not NO_CLUES or heading is not NO_CLUES else (row, shared)
+        said = join_clues(near) if near[0] is own else row if shared is NO_CLUES else join_clues(near)
+        unit = amount.unit if amount is not None else NO_UNIT
+        for other in (row, own, heading, shared):
+            unit = unit if other.unit is None else join_units(unit, other.unit)
+        terms = said.terms or NO_TERMS
+        by_distance = (row, own, heading, shared)
+        currency = (amount.currency if amount is not None else None) or next(
+            (one.currency for one in by_distance if one.currency), None
+        )
+        return Draft(
+            place=place or base.place,
+            seller=base.seller,
+            card=base.card,
+            instance_gpus=base.instance_gpus,
+            row=row,
+            shared=shared,
+            price_text=text,
+            amount=amount,
+            second_tier=None,
+            unit=unit,
+            unit_scale=1 if amount is None or amount.is_scaled else _scale(by_distance),
+            currency=currency,
+            terms=replace(terms, pricing=label) if label else terms,
+            tax=said.tax or UNKNOWN_TAX,
+            region=base.region,
+            note=base.note,
+            date=base.date,
+            header=base.header,
+            is_stock_blank=base.is_stock_blank,
+            flags=said.flags,
+        )
+
+    def _card(self, by_role: dict[str, str], cells: Sequence[Cell]) -> tuple[Card, int | None]:
+        """Settle the card from its own column, else from whichever cell or remark names one."""
+        written, instance = _given(by_role, "card"), _given(by_role, "instance")
+        if not written and not instance:
+            texts = [*(text for _, text in cells), *self._remarks]
+            named = next((text for text in texts if self._names_card(text)), "")
+            written = self._cut(named) if named else ""
+        elif written and not instance and not self._names_card(written) and not self._cards.find_instance(written):
+            texts = [text for role, text in cells if role in ("node", "form", "memory")]
+            named = next((text for text in texts if self._names_card(text)), "")
+            written = self._cut(named) if named else written
+        form, node = _given(by_role, "form"), _given(by_role, "node")
+        card = self._cards.read(written, f"{form} {node}" if node else form, _given(by_role, "memory"), instance)
+        known = self._cards.find_instance(instance or written)
+        return card, known.gpus if known else None
+
+    def _names_card(self, text: str) -> bool:
+        return bool(self._cards.find(plain(text)))
+
+    def _cut(self, text: str) -> str:
+        """Cut the card's name out of running text, in the seller's own letters where they can be told."""
+        start, end = self._cards.find(plain(text))[0]
+        half = half_width(text)
+        spans = self._cards.find(half.lower())
+        return half[slice(*spans[0])].strip() if spans and len(half.lower()) == len(half) else plain(text)[start:end]
+
+
+def _given(by_role: dict[str, str], role: str) -> str:
+    text = by_role.get(role, "")
+    return "" if text and plain(text) in NOTHING_WORDS else text
+
+
+def _split_tiers(text: str, amounts: tuple[Amount, ...]) -> tuple[tuple[Amount, ...], Amount | None]:
+    """Tell two tiers of one price (``$0.34 / $0.69``) from prices of their own, and those from remarks."""
+    first = amounts[0]
+    between = text[first.end : amounts[1].start].strip()
+    if len(amounts) == 2 and first.unit.is_empty and between in ("/", "|", "或", "or"):
+        return (replace(first, unit=amounts[1].unit, currency=first.currency or amounts[1].currency),), amounts[1]
+    return (first, *(amount for amount in amounts[1:] if amount.unit.period)), None
+
+
+def _scale(by_distance: tuple[Clues, ...]) -> int:
+    """Give 10,000 where the nearest unit is 万元."""
+    for clues in by_distance:
+        if clues.unit_scale is not None or clues.currency or clues.unit is not None:
+            return clues.unit_scale or 1
+    return 1

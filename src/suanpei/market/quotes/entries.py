@@ -1,0 +1,61 @@
+"""What is read as one offer each: a row of a table or a piece of running text, with the remarks that hold for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.header import Header
+    from suanpei.messages import Message
+
+Cell = tuple[str, str]
+"""Role of the column, and the text as written."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One row or piece of text that offers something."""
+
+    row: int
+    """As a person counts. [-]"""
+    cells: tuple[Cell, ...]
+    """Every cell that is not blank, prices left out; those whose word counts first in front."""
+    prices: tuple[tuple[int, str], ...] = ()
+    """Column from 0 and text of every cell of prices."""
+    header: Header | None = None
+    """None in running text and in a table without headings."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remark:
+    """A line that speaks of several offers."""
+
+    cell: str
+    text: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Block:
+    """Entries that share a seller and remarks; their order means nothing."""
+
+    seller: str = ""
+    remarks: list[Remark] = field(default_factory=list)
+    """The one that counts first stands first."""
+    entries: list[Entry] = field(default_factory=list)
+
+
+@dataclass(kw_only=True, slots=True)
+class SheetContent:
+    """What a sheet holds."""
+
+    blocks: list[Block] = field(default_factory=list)
+    unread: list[tuple[str, Message]] = field(default_factory=list)
+    """Cell and reason."""
+    headless_rows: list[str] = field(default_factory=list)
+    """Cells of rows that were read without headings."""
+
+
+def list_remarks(blocks: list[Block]) -> list[Remark]:
+    """List the remarks that hold for offers, each once, in the order of the file."""
+    return list({remark.cell: remark for block in blocks for remark in reversed(block.remarks)}.values())

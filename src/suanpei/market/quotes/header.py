@@ -1,0 +1,166 @@
+"""Headings of tables: which column holds what. Columns may stand in any order, several may hold prices."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.market.quotes.card_text import CardReader
+    from suanpei.market.quotes.clue_text import ClueReader
+    from suanpei.market.quotes.words import QuoteWords
+
+LONGEST_HEADING = 40
+"""A longer cell is no heading. [characters]"""
+LEAST_NAMED = 2
+"""Columns with a known heading that a header has at least. [-]"""
+_OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
+_PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
+ROLE_ORDER = (
+    *("instance", "gpus", "term", "pricing", "unit", "tax", "currency", "links", "stock", "charges", "host", "node"),
+    *("card", "form", "memory", "note", "text", "region", "date", "valid", "seller", "index"),
+)
+"""Whose word counts first where several cells of a row say the same thing."""
+_RANK = {role: rank for rank, role in enumerate(ROLE_ORDER)}
+_BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|【[^】]*】")
+_SHORT_WORD = 2
+"""Latin words up to this length name a column only as the whole heading. [characters]"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Header:
+    """The columns of a table."""
+
+    row: int
+    roles: tuple[str | None, ...]
+    """By column; None where the heading is not known."""
+    headings: tuple[str, ...]
+    """As written."""
+    prices: tuple[int, ...]
+    """Columns of prices. [-]"""
+
+    order: tuple[tuple[int, str], ...]
+    """Column and role of the cells that hold no price, those whose word counts first in front."""
+    card_columns: tuple[int, ...]
+    """Columns that name a card or an instance. [-]"""
+    has_stock: bool
+    """Whether a column counts what is on hand."""
+
+    def heading(self, role: str) -> str:
+        """Give the heading of the first column of a role; empty where there is none."""
+        return self.headings[self.roles.index(role)] if role in self.roles else ""
+
+    def column(self, *roles: str) -> int | None:
+        """Give the first column of any of these roles, in the order asked."""
+        return next((self.roles.index(role) for role in roles if role in self.roles), None)
+
+
+class HeaderReader:
+    """Reads headings with one catalogue's words."""
+
+    def __init__(self, clues: ClueReader, cards: CardReader) -> None:
+        self._words: QuoteWords = clues.words
+        self._clues = clues
+        self._cards = cards
+        self._by_heading = {heading: role for role, headings in self._words.roles.items() for heading in headings}
+        self._contained = sorted(
+            (
+                (heading, role)
+                for heading, role in self._by_heading.items()
+                if not (heading.isascii() and len(heading) <= _SHORT_WORD) and len(heading) > 1
+            ),
+            key=lambda item: (item[1] != "price", -len(item[0])),
+        )
+        """A heading that holds a word for a price is one of prices, whatever else it names."""
+
+    def read(self, row: int, cells: Sequence[str]) -> Header | None:
+        """Read a line as a header; None where it is none."""
+        given = [cell for cell in cells if cell]
+        if any(_PLAIN_NUMBER.fullmatch(cell) for cell in given):
+            return None
+        if len(given) < LEAST_NAMED or any(len(cell) > LONGEST_HEADING for cell in given):
+            return None
+        roles = [self.role(cell) if cell else None for cell in cells]
+        terms = [self._is_term(cell) for cell in cells]
+        named = {role for role in roles if role} | ({"price"} if _has_price_terms(roles, terms) else set())
+        if (
+            len(named) < LEAST_NAMED
+            or not named & _OFFER_ROLES
+            or 2 * sum(1 for role, is_term in zip(roles, terms, strict=True) if role or is_term) < len(given)
+        ):
+            return None
+        if any(self._is_content(cell) for cell in given):
+            return None
+        priced = [
+            number
+            for number, (role, is_term) in enumerate(zip(roles, terms, strict=True))
+            if role == "price" or (is_term and role in (None, "pricing"))
+        ]
+        if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
+            priced = [number for number in priced if roles[number] is None]
+        return _make_header(row, cells, ["price" if number in priced else role for number, role in enumerate(roles)])
+
+    @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
+    def role(self, heading: str) -> str | None:
+        """Name the role of a heading; None where no known word stands in it."""
+        text = plain(heading)
+        bare = _BRACKETED.sub("", text).strip(" :*#/")
+        for candidate in (text, text.strip(" :*"), bare):
+            if candidate in self._by_heading:
+                return self._by_heading[candidate]
+        if len(bare) > LONGEST_HEADING or not bare:
+            return None
+        for word, role in self._contained:
+            found = bare.find(word)
+            if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
+                return role
+        return None
+
+    def _is_term(self, cell: str) -> bool:
+        """Tell whether a heading names a way of paying or a duration: a column of a price matrix."""
+        text = plain(cell)
+        if not text:
+            return False
+        terms = self._clues.terms.read(text, is_term=True)
+        return terms.pricing is not None or (terms.minimum_hours or 0) > 0
+
+    def _is_content(self, cell: str) -> bool:
+        """Tell whether a cell is an offer's, not a heading's: it names a card of the catalogue, or an amount."""
+        text = plain(cell)
+        if self._cards.find(text) and self.role(cell) is None:
+            return True
+        return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
+            re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
+        )
+
+
+def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
+    order = sorted(
+        ((column, role or "text") for column, role in enumerate(roles) if role != "price"),
+        key=lambda item: (_RANK.get(item[1], len(_RANK)), cells[item[0]]),
+    )
+    return Header(
+        row=row,
+        roles=tuple(roles),
+        headings=tuple(cells),
+        prices=tuple(column for column, role in enumerate(roles) if role == "price"),
+        order=tuple(order),
+        card_columns=tuple(column for column, role in enumerate(roles) if role in ("card", "instance")),
+        has_stock="stock" in roles,
+    )
+
+
+def _has_price_terms(roles: Sequence[str | None], terms: Sequence[bool]) -> bool:
+    """Tell whether a column without a known heading is named by a way of paying: its cells are prices."""
+    return any(is_term and role is None for role, is_term in zip(roles, terms, strict=True))
+
+
+def _stands_alone(text: str, start: int, length: int) -> bool:
+    before, after = text[:start][-1:], text[start + length :][:1]
+    return not (before.isascii() and before.isalpha()) and not (after.isascii() and after.isalpha())
