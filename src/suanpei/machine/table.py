@@ -6,6 +6,7 @@ column.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from suanpei.provenance import Confidence
 
-ENCODINGS = ("utf-8-sig", "gb18030")
-"""Tried in this order: UTF-8 with or without a mark, then what Chinese Windows writes."""
 DELIMITERS = (",", "\t", ";")
 MOST_NUMBER = 1e12
 """Larger than any figure of a catalogue in the unit of its column."""
@@ -114,24 +113,50 @@ class Row:
 
 
 def decode_text(data: bytes, file: str) -> str:
-    """Decode a user's text file: UTF-8, with a byte-order mark or without, else GBK.
+    """Decode a user's text file: UTF-8, with a byte-order mark or without, UTF-16 with one, else GBK.
+
+    Text that is UTF-8 but for a few damaged bytes is refused rather than read as GBK, which would turn every character
+    into another.
 
     Raises:
-        InputError: It is neither.
+        InputError: It is none of them; the first byte that fits none is named.
     """
-    for encoding in ENCODINGS:
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise InputError(Message("{file}: neither UTF-8 nor GBK text; save it as UTF-8", file=file))
+    try:
+        return _decode_unicode(data)
+    except UnicodeDecodeError as error:
+        offset = error.start
+        if error.encoding.startswith("utf-16") or not _is_mostly_utf8(data):
+            try:
+                return data.decode("gb18030")
+            except UnicodeDecodeError as second:
+                offset = max(offset, second.start)
+    raise InputError(
+        Message(
+            "{file}, line {line}: neither UTF-8 nor GBK text at byte {offset}; save it as UTF-8",
+            file=file,
+            line=data.count(b"\n", 0, offset) + 1,
+            offset=offset + 1,
+        )
+    )
+
+
+def _decode_unicode(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16")
+    return data.decode("utf-8-sig")
+
+
+def _is_mostly_utf8(data: bytes) -> bool:
+    """Tell damaged UTF-8 from another encoding by the characters beyond ASCII: nine of ten must be whole. [-]"""
+    beyond = [character for character in data.decode("utf-8", errors="replace") if character > "\x7f"]
+    return beyond.count("\ufffd") * 10 <= len(beyond)
 
 
 def read_text(path: Path) -> str:
     """Read a user's text file.
 
     Raises:
-        InputError: It cannot be read, or is neither UTF-8 nor GBK.
+        InputError: It cannot be read, or is no text that `decode_text` knows.
     """
     try:
         data = path.read_bytes()

@@ -1,0 +1,116 @@
+"""What has been read of one file so far: sheets in order, what stays unread, and how many cells there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.market.quotes.document import Document, Line, Sheet, Unread, name_cell
+from suanpei.market.quotes.files.limits import MOST_CELLS, MOST_NAMED
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_OUTER = " \t\r\n\v\f\u00a0\u3000\u200b\u200c\u200d\ufeff"
+"""What is stripped around a cell: also the spaces of Chinese text and marks without width."""
+
+
+def tidy(text: str) -> str:
+    """Strip the outer space of a cell, the wide and the invisible kinds too."""
+    return text.strip(_OUTER)
+
+
+class Gathered:
+    """The parts of a `Document` while its file is read."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._sheets: list[Sheet] = []
+        self._unread: list[Unread] = []
+        self._cells = 0
+        self._text_lines = 0
+        self._numbered: list[int] = []
+
+    def add(self, sheets: Iterable[Sheet]) -> None:
+        """Append sheets; text that follows text of the same name joins it, and empty ones are left out."""
+        for sheet in sheets:
+            last = self._sheets[-1] if self._sheets else None
+            if not sheet.lines:
+                continue
+            if last is not None and last.kind == sheet.kind == "text" and last.name == sheet.name:
+                self._sheets[-1] = Sheet(kind="text", name=last.name, lines=last.lines + sheet.lines)
+            else:
+                self._sheets.append(sheet)
+
+    def add_numbered_table(self, lines: tuple[Line, ...]) -> None:
+        """Append a table of a document, whose name is its number there; it stays without where it is the only one."""
+        if lines:
+            self._numbered.append(len(self._sheets))
+            name = f"table {len(self._numbered)}"
+            self._sheets.append(Sheet(kind="table", name=name, lines=lines))
+
+    def next_text_row(self) -> int:
+        """Count one more line of text, for formats whose lines have no number in the file. [-]"""
+        self._text_lines += 1
+        return self._text_lines
+
+    def count_cells(self, cells: int) -> None:
+        """Count cells of tables before they are kept.
+
+        Raises:
+            InputError: There are more than `MOST_CELLS`.
+        """
+        self._cells += cells
+        if self._cells > MOST_CELLS:
+            raise InputError(
+                Message(
+                    "{file} has more than {most:,} cells; give the sheets with prices in a file of their own",
+                    file=self.file,
+                    most=MOST_CELLS,
+                )
+            )
+
+    def leave(self, cell: str, reason: Message) -> None:
+        """Name a part that is not read, or read under a reserve, and why."""
+        self._unread.append(Unread(file=self.file, cell=cell, reason=reason))
+
+    def leave_cells(self, sheet: str | None, cells: Sequence[tuple[int, int]], reason: Message) -> None:
+        """Name cells (row from 1, column from 0) by ranges down their columns; past `MOST_NAMED`, only how many."""
+        ranges = group_cells(cells)
+        for first, last in ranges[:MOST_NAMED]:
+            name = name_cell(sheet, first[0], first[1])
+            self.leave(name if first == last else f"{name}:{name_cell(None, last[0], last[1])}", reason)
+        if len(ranges) > MOST_NAMED:
+            self.leave(
+                sheet or "", Message("{reason} ({count} more places)", reason=reason, count=len(ranges) - MOST_NAMED)
+            )
+
+    def document(self) -> Document:
+        """Close the file."""
+        if len(self._numbered) == 1:
+            only = self._numbered[0]
+            self._sheets[only] = Sheet(kind="table", name=None, lines=self._sheets[only].lines)
+        return Document(file=self.file, sheets=tuple(self._sheets), unread=tuple(self._unread))
+
+
+def group_cells(cells: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Join cells that follow each other down a column into ranges: first and last cell, by place in the sheet.
+
+    Example:
+        >>> group_cells([(2, 5), (3, 5), (3, 7), (9, 5)])
+        [((2, 5), (3, 5)), ((3, 7), (3, 7)), ((9, 5), (9, 5))]
+    """
+    ranges: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    for column, row in sorted({(column, row) for row, column in cells}):
+        if ranges and ranges[-1][1] == (row - 1, column):
+            ranges[-1] = (ranges[-1][0], (row, column))
+        else:
+            ranges.append(((row, column), (row, column)))
+    return sorted(ranges)
+
+
+def text_sheet(lines: Iterable[tuple[int, str]], name: str | None = None) -> Sheet:
+    """Make a sheet of running text; lines without content are left out."""
+    kept = ((row, tidy(text)) for row, text in lines)
+    return Sheet(kind="text", name=name, lines=tuple(Line(row=row, cells=(text,)) for row, text in kept if text))

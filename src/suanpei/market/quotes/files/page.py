@@ -1,0 +1,238 @@
+"""Web pages and HTML mails: tables on their grid, nested ones after the cell that holds them, and the text between.
+
+Rows of a table are numbered within it, lines of text through the page, as a reader of the page counts them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from suanpei.errors import InputError, MissingExtraError
+from suanpei.machine.table import decode_text
+from suanpei.market.quotes.files.gathered import tidy
+from suanpei.market.quotes.files.limits import MOST_COLUMNS, MOST_TREE_BYTES
+from suanpei.market.quotes.files.plain import find_tables
+from suanpei.market.quotes.files.spread import Cell, spread_cells
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from suanpei.market.quotes.files.gathered import Gathered
+
+_LOOKS_LIKE_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|div|meta|title|style|center|font)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_CHARSET_BYTES = 4096
+"""Within which a page says its encoding; the standard asks for the first 1,024. [B]"""
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_BLOCKS = frozenset(
+    (
+        *("address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details", "div", "dl"),
+        *(
+            "dt",
+            "fieldset",
+            "figure",
+            "figcaption",
+            "footer",
+            "form",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "header",
+            "hr",
+        ),
+        *("legend", "li", "main", "nav", "ol", "option", "p", "pre", "section", "summary", "td", "th", "tr", "ul"),
+    )
+)
+_SILENT = frozenset(("script", "style", "template", "head", "noscript", "svg", "math", "select", "datalist"))
+_STRUCK = frozenset(("del", "s", "strike"))
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_STRUCK_STYLE = re.compile(r"line-through", re.IGNORECASE)
+_MOST_DEPTH = 200
+"""Of elements within each other; deeper ones are read without their structure. [-]"""
+_MOST_ROWS = 65_534
+"""That a cell may span, as browsers limit it. [-]"""
+
+
+def looks_like_html(text: str) -> bool:
+    """Whether a text begins as a page, or a table copied from one, does."""
+    return _LOOKS_LIKE_HTML.match(text[:_CHARSET_BYTES]) is not None
+
+
+def decode_html(data: bytes, file: str) -> str:
+    """Decode a page by the encoding that it names; where that is wrong or absent, as any text.
+
+    Raises:
+        InputError: It is not decoded by any of them.
+    """
+    named = _CHARSET.search(data[:_CHARSET_BYTES])
+    if named is not None:
+        encoding = named.group(1).decode("ascii", errors="replace").lower()
+        try:
+            return data.decode("gb18030" if encoding.startswith("gb") else encoding)
+        except (LookupError, UnicodeError):
+            pass
+    return decode_text(data, file)
+
+
+def read_html(text: str, gathered: Gathered) -> None:
+    """Read a page.
+
+    Args:
+        text: The page. [-]
+        gathered: Takes its sheets. [-]
+
+    Raises:
+        InputError: It is larger than a tree of it should be.
+        MissingExtraError: lxml is not installed.
+    """
+    try:
+        from lxml import etree, html
+    except ImportError as error:
+        raise MissingExtraError(package="lxml", extra="report") from error
+    data = text.encode("utf-8", errors="replace")
+    if len(data) > MOST_TREE_BYTES:
+        raise InputError(
+            Message(
+                "{file}: a page of more than {most} MiB is not read; save its table as CSV",
+                file=gathered.file,
+                most=MOST_TREE_BYTES // 2**20,
+            )
+        )
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    try:
+        root = html.document_fromstring(data, parser=parser)
+    except (etree.LxmlError, ValueError):  # a page of nothing but comments, or of no element at all
+        return
+    page = _Page(gathered)
+    page.read_flow(root)
+    page.close()
+
+
+class _Page:
+    """Turns elements into sheets."""
+
+    def __init__(self, gathered: Gathered) -> None:
+        self._gathered = gathered
+        self._words: list[str] = []
+        self._struck: list[str] = []
+        self._pictures = 0
+        self._hidden = 0
+
+    def close(self) -> None:
+        """Write the last lines and name what was left out."""
+        self._flush()
+        if self._struck:
+            self._gathered.leave("", Message("struck out, so left out: {words}", words=tuple(self._struck)))
+        if self._pictures:
+            self._gathered.leave("", Message("pictures are not read: {count}", count=self._pictures))
+        if self._hidden:
+            self._gathered.leave("", Message("hidden parts of the page are not read: {count}", count=self._hidden))
+
+    def read_flow(self, element: Any) -> None:
+        """Read an element's text and tables in their order."""
+        for piece in self._pieces(element, 0):
+            if isinstance(piece, str):
+                self._words.append(piece)
+            else:
+                self._read_table(piece)
+
+    def _flush(self) -> None:
+        lines = [line for line in map(tidy, "".join(self._words).split("\n")) if line]
+        self._words = []
+        numbered = [(self._gathered.next_text_row(), line) for line in lines]
+        self._gathered.add(find_tables(numbered, self._gathered))
+
+    def _read_table(self, table: Any) -> None:
+        """Read one table; one that only lays out the page is read as if it were not there."""
+        nested: list[Any] = []
+        elements = list(_find_rows(table))
+        marks = (len(self._struck), self._pictures, self._hidden)
+        rows = [[self._read_cell(cell, nested) for cell in row if cell.tag in ("td", "th")] for row in elements]
+        if all(sum(bool(cell.text) for cell in row) < 2 for row in rows):
+            del self._struck[marks[0] :]
+            self._pictures, self._hidden = marks[1:]
+            for row in elements:
+                self._words.append("\n")
+                for cell in row:
+                    self.read_flow(cell)
+                    self._words.append("\n")
+            return
+        for caption in table.iterchildren("caption"):
+            self.read_flow(caption)
+        self._flush()
+        self._gathered.add_numbered_table(spread_cells(rows, self._gathered))
+        for inner in nested:
+            self._read_table(inner)
+
+    def _read_cell(self, cell: Any, nested: list[Any]) -> Cell:
+        words: list[str] = []
+        for piece in self._pieces(cell, 0):
+            if isinstance(piece, str):
+                words.append(piece)
+            else:
+                nested.append(piece)
+        lines = [line for line in map(tidy, "".join(words).split("\n")) if line]
+        rows = _read_span(cell.get("rowspan"), _MOST_ROWS)
+        return Cell("\n".join(lines), _read_span(cell.get("colspan"), MOST_COLUMNS), rows)
+
+    def _pieces(self, element: Any, depth: int) -> Iterator[Any]:
+        """Give the words of an element and the tables in it, in their order; a block begins a line."""
+        if depth > _MOST_DEPTH:
+            yield _SPACE.sub(" ", element.text_content())
+            return
+        is_block = element.tag in _BLOCKS
+        if is_block:
+            yield "\n"
+        if element.text:
+            yield element.text if element.tag == "pre" else _SPACE.sub(" ", element.text)
+        for child in element:
+            yield from self._child_pieces(child, depth)
+            if child.tail:
+                yield _SPACE.sub(" ", child.tail)
+        if is_block:
+            yield "\n"
+
+    def _child_pieces(self, child: Any, depth: int) -> Iterator[Any]:
+        style = child.get("style") or ""
+        if not isinstance(child.tag, str) or child.tag in _SILENT:
+            return
+        if child.get("hidden") is not None or _HIDDEN.search(style):
+            self._hidden += bool(tidy(child.text_content()))
+        elif child.tag in _STRUCK or _STRUCK_STYLE.search(style):
+            words = tidy(_SPACE.sub(" ", child.text_content()))
+            if words:
+                self._struck.append(words)
+        elif child.tag == "img":
+            self._pictures += 1
+        elif child.tag == "table":
+            yield child
+        else:
+            yield from self._pieces(child, depth + 1)
+
+
+def _find_rows(table: Any) -> Iterator[Any]:
+    """Give the rows of a table, not those of tables within it."""
+    for child in table:
+        if child.tag == "tr":
+            rows = [child]
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            rows = list(child.iterchildren("tr"))
+        else:
+            continue
+        yield from (row for row in rows if row.get("hidden") is None and not _HIDDEN.search(row.get("style") or ""))
+
+
+def _read_span(given: str | None, most: int) -> int:
+    digits = re.match(r"\s*\d{1,9}", given or "")
+    if digits is None:
+        return 1
+    span = int(digits.group())
+    return most if span == 0 else min(span, most)
