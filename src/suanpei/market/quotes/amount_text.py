@@ -1,0 +1,176 @@
+"""Amounts of money in text: ``78,000``, ``8.2万``, ``5万8``, ``1.450,00 EUR``, ``12-15``, ``$19.92/hr``, ``3.5起``.
+
+What is counted in cards, gigabytes, per cent, months or dates is no money. Numbers are exact fractions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.unit_text import NO_UNIT, Unit, UnitReader
+from suanpei.quantities.number import read_number
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.words import QuoteWords
+
+_NUMBER = (
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
+    r"|\d{1,3}(?:['’ ]\d{3})+(?:[.,]\d{1,2})?(?![\d.,'’])|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?|\.\d+)"
+)
+_TAIL = r"\d(?:千|百)?(?![\d.,万卡台张块节个x×折%gt-])"
+_SCALES = {"万": 10_000, "w": 10_000, "千": 1_000, "k": 1_000}
+_NO_MONEY = re.compile(
+    r"\s*(?:gi?b|g|ti?b|t|mb|[gt]bps|g?bit|%|个点|折|vcpu|核|u(?![a-z])|kw|w(?![a-z])|nm|x(?![a-z])|×|成|月\d|:\d"
+    r"|个(?:月|点|节点)|tflops|tops)(?![a-z])"
+)
+_BEFORE_NUMBER = r"(?<![\d.,a-z_#:/-])"
+_DATE_LIKE = re.compile(r"(?:19|20)\d\d\s*(?:[年/.-]\s*\d{1,2}(?:\s*[月/.-]\s*\d{1,2}\s*日?)?|年(?!\d))")
+_MOST_DIGITS = 15
+_LONGEST_TEXT = 2_000
+"""Longer texts are read to here: no price cell or chat line is longer. [-]"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Amount:
+    """An amount of money, or a range of it, with what its own words say."""
+
+    low: Fraction
+    high: Fraction
+    """The same as `low` where no range is given."""
+    currency: str | None
+    """ISO code, also of currencies without a rate; None is not said."""
+    is_scaled: bool
+    """Whether 万 or the like is part of the number."""
+    unit: Unit
+    is_from: bool
+    """Whether it is a lowest price: 起, from, or a star."""
+    has_decimal_comma: bool
+    start: int
+    end: int
+    """Where it stands in the plain text, its unit included. [-]"""
+
+
+class AmountReader:
+    """Reads amounts with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        self._words = words
+        self.units = UnitReader(words)
+        currency = words.currencies.source
+
+        def one(name: str, before: str) -> str:
+            return (
+                rf"(?:(?P<before{name}>{currency})\s*|{before})(?P<number{name}>{_NUMBER})"
+                rf"(?:\s*(?P<scale{name}>万|千|[kw](?![a-z]))(?P<tail{name}>{_TAIL})?)?"
+                rf"(?:\s*(?P<after{name}>{currency})(?P<tenths{name}>\d(?!\d))?)?"
+            )
+
+        joined = rf"(?:\s*(?:-|~|至|到|to)\s*{one('2', '')})?"
+        self._pattern = re.compile(one("1", _BEFORE_NUMBER) + joined)
+        self._lead = re.compile(rf"(?:{words.price_lead.source})\s*(?:[:为是]|约)?\s*$")
+        self._from_before = re.compile(rf"(?:{words.from_before.source})\s*:?\s*$")
+        self._from_after = re.compile(rf"\s*\*?\s*(?:\*(?![\d\w])|\*$|(?:{words.from_after.source})(?![租订付]))")
+
+    def read(self, text: str, *, is_price: bool) -> tuple[Amount, ...]:
+        """Find the amounts of a text.
+
+        Args:
+            text: In plain form. [-]
+            is_price: Whether the text stands where a price is expected: bare numbers are then amounts; elsewhere an
+                amount needs a currency, a scale, a unit behind a mark, or a word such as 月租 before it.
+        """
+        return self._read(text[:_LONGEST_TEXT], is_price)
+
+    @lru_cache(maxsize=32_768)  # noqa: B019  readers live as long as their catalogue
+    def _read(self, text: str, is_price: bool) -> tuple[Amount, ...]:  # noqa: FBT001
+        dates = [found.span() for found in _DATE_LIKE.finditer(text)]
+        found: list[Amount] = []
+        position = 0
+        while (match := self._pattern.search(text, position)) is not None:
+            position = max(match.end(), position + 1)
+            if any(start <= match.start("number1") < end for start, end in dates):
+                continue
+            amount = self._amount(text, match, is_price=is_price)
+            if amount is not None:
+                found.append(amount)
+                position = max(position, amount.end)
+        return tuple(found)
+
+    def _amount(self, text: str, match: re.Match[str], *, is_price: bool) -> Amount | None:
+        low, has_comma = _value(match, "1")
+        if low is None:
+            return None
+        high = low
+        end = match.end()
+        if match["number2"]:
+            second, _ = _value(match, "2")
+            if second is None:
+                return None
+            high = second
+            if match["scale2"] and not match["scale1"]:
+                low *= _SCALES[match["scale2"]]
+            if high < low:
+                return None
+        written = next((match[name] for name in ("before1", "after1", "before2", "after2") if match[name]), None)
+        currency = self._words.currencies.group(written) if written else None
+        is_scaled = bool(match["scale1"] or match["scale2"])
+        if currency is None and _NO_MONEY.match(text, end):
+            return None
+        unit = self.units.follow(text, end)
+        is_led = self._lead.search(text[: match.start()]) is not None
+        if not (is_price or is_led or _speaks_for_itself(currency, is_scaled=is_scaled, unit=unit)):
+            return None
+        end = max(end, unit.end)
+        after = self._from_after.match(text, end) or self._from_after.match(text, match.end())
+        return Amount(
+            low=low,
+            high=high,
+            currency=currency,
+            is_scaled=is_scaled,
+            unit=unit if not unit.is_empty else NO_UNIT,
+            is_from=bool(after or self._from_before.search(text[: match.start()])),
+            has_decimal_comma=has_comma,
+            start=match.start(),
+            end=max(end, after.end() if after else end),
+        )
+
+
+def _speaks_for_itself(currency: str | None, *, is_scaled: bool, unit: Unit) -> bool:
+    """Tell whether a number in running text is an amount of money."""
+    if currency is not None:
+        return True
+    if is_scaled:
+        return unit.is_marked or unit.billed is None
+    return unit.is_marked and unit.period is not None
+
+
+def _value(match: re.Match[str], name: str) -> tuple[Fraction | None, bool]:
+    """Give a number as a fraction, and whether its decimals stand behind a comma."""
+    written, scale, tail = match[f"number{name}"], match[f"scale{name}"], match[f"tail{name}"]
+    if sum(character.isdigit() for character in written) > _MOST_DIGITS:
+        return None, False
+    digits, has_comma = _arabic(written)
+    value = Fraction(digits)
+    if scale and tail:
+        spelled = read_number(f"{digits}{'万' if scale == 'w' else '千' if scale == 'k' else scale}{tail}")
+        value = Fraction(spelled.value) if spelled is not None else value * _SCALES[scale]
+    elif scale:
+        value *= _SCALES[scale]
+    tenths = match[f"tenths{name}"]
+    if tenths:
+        value += Fraction(int(tenths), 10)
+    return value, has_comma
+
+
+def _arabic(written: str) -> tuple[str, bool]:
+    """Bring separators into one form; a comma before one or two last digits is a decimal comma."""
+    bare = re.sub(r"['’ ]", "", written)
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}", bare):
+        return bare.replace(".", "").replace(",", "."), True
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", bare):
+        return bare.replace(".", ""), True
+    return bare.replace(",", ""), False

@@ -1,0 +1,134 @@
+"""What is billed beside the card: storage and traffic by the gigabyte, set-up, and the host of a bare card's price."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from suanpei.market.terms import Charges
+from suanpei.money import Money
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.words import QuoteWords
+
+_NEAR = 24
+"""How far before an amount the word stands that says what it is for. [characters]"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Charge:
+    """One amount that is billed beside the card."""
+
+    kind: str
+    """``storage``, ``egress``, ``ingress``, ``set_up`` or ``host``."""
+    amount: Decimal
+    """Per GB (and month, for storage), per rental, or per unit of the host and hour. [currency]"""
+    currency: str | None
+    measure: str = ""
+    """Of the host: ``vcpu``, ``ram``, or empty where it is for the whole host of a card."""
+
+
+class ChargeReader:
+    """Reads charges with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        self._words = words
+        currency = words.currencies.source
+        amount = rf"(?:(?P<before>{currency})\s*)?(?P<number>\d+(?:\.\d+)?)\s*(?P<after>{currency})?"
+        sizes = "|".join(sorted(words.measures_gb, key=len, reverse=True))
+        measure = rf"(?P<measure>(?P<host>{words.host_measures.source})|(?:{sizes})(?![a-z]))"
+        period = rf"(?:\s*[/·-]?\s*(?:每|per\s+)?(?:个)?(?P<period>{words.periods.source}))?"
+        self._by_measure = re.compile(rf"\+?\s*{amount}\s*(?:/|每|per\s+|pro\s+)\s*{measure}{period}")
+        named = rf"(?P<what>{words.charges.source})"
+        per_card_hour = rf"(?:\s*/?\s*(?:{words.billed.source}))?(?:\s*[/-]\s*(?:{words.periods.source}))?"
+        self._once = re.compile(rf"{named}\s*(?:另加|另计|加)?\s*[:+]?\s*{amount}{per_card_hour}")
+        self._free = re.compile(rf"{named}\s*(?:is\s+|为)?(?:{words.free.source})|免(?P<fee>{words.charges.source})")
+
+    def read(self, text: str) -> tuple[tuple[Charge, ...], str]:
+        """Find charges in a plain text.
+
+        Returns:
+            The charges, and the text with them blanked out.
+        """
+        charges: list[Charge] = []
+        for pattern, read in ((self._by_measure, self._by_size), (self._once, self._by_rental)):
+            for found in list(pattern.finditer(text)):
+                charge = read(text, found)
+                if charge is not None:
+                    charges.append(charge)
+                    text = text[: found.start()] + " " * (found.end() - found.start()) + text[found.end() :]
+        for found in self._free.finditer(text):
+            kind = self._kind(found["fee"] or found["what"])
+            if kind in ("egress", "ingress", "storage"):
+                charges.append(Charge(kind=kind, amount=Decimal(0), currency=None))
+        return tuple(charges), text
+
+    def _kind(self, word: str) -> str:
+        return self._words.charges.group(word)
+
+    def _by_rental(self, _: str, found: re.Match[str]) -> Charge | None:
+        """Read an amount behind the word that it is for: a set-up fee, the host of one card."""
+        kind = self._kind(found["what"])
+        if kind not in ("set_up", "host"):
+            return None
+        return Charge(kind=kind, amount=Decimal(found["number"]), currency=self._currency(found))
+
+    def _by_size(self, text: str, found: re.Match[str]) -> Charge | None:
+        """Read an amount per measure: of the host, or of what the words before it name."""
+        amount, currency = Decimal(found["number"]), self._currency(found)
+        if found["host"]:
+            return Charge(
+                kind="host", amount=amount, currency=currency, measure=self._words.host_measures.group(found["host"])
+            )
+        near = text[max(0, found.start() - _NEAR) : found.start()]
+        kinds = [self._kind(one.group()) for one in self._words.charges.pattern.finditer(near)]
+        named = [kind for kind in kinds if kind in ("storage", "egress", "ingress")]
+        is_monthly = bool(found["period"]) and self._words.periods.group(found["period"]) == "month"
+        kind = named[-1] if named else "storage" if is_monthly else ""
+        if not kind or (kind == "storage" and not is_monthly):
+            return None
+        return Charge(kind=kind, amount=amount / self._words.measures_gb[found["measure"].strip()], currency=currency)
+
+    def _currency(self, found: re.Match[str]) -> str | None:
+        written = found["before"] or found["after"]
+        return self._words.currencies.group(written) if written else None
+
+
+def make_charges(charges: tuple[Charge, ...], currency: str) -> Charges:
+    """Bring what was read into the charges of an offer.
+
+    Args:
+        charges: As read; the first of a kind counts. [-]
+        currency: Of the offer, where a charge names none. [-]
+    """
+    first: dict[str, Money] = {}
+    for charge in charges:
+        first.setdefault(charge.kind, Money(amount=charge.amount, currency=charge.currency or currency))
+    return Charges(
+        storage_per_gb_month=first.get("storage"),
+        ingress_per_gb=first.get("ingress"),
+        egress_per_gb=first.get("egress"),
+        set_up=first.get("set_up"),
+    )
+
+
+def host_per_card(charges: tuple[Charge, ...]) -> Fraction | None:
+    """Give what the host of one card costs per hour, where it is stated as one amount; None where its size is open."""
+    whole = [charge for charge in charges if charge.kind == "host" and not charge.measure]
+    return Fraction(whole[0].amount) if whole else None
+
+
+def bill_stopped(charges: Charges, disk_gb: Decimal, months: Decimal) -> Money | None:
+    """Give what a stopped instance still costs: its disk, month by month; None where the disk has no price.
+
+    Args:
+        charges: Of the offer. [-]
+        disk_gb: Size of the disk that is kept. [GB]
+        months: How long it is kept. [month]
+    """
+    if charges.storage_per_gb_month is None:
+        return None
+    return charges.storage_per_gb_month * disk_gb * months

@@ -1,0 +1,125 @@
+"""Headings of tables: which column holds what. Columns may stand in any order, several may hold prices."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.market.quotes.card_text import CardReader
+    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.words import QuoteWords
+
+LONGEST_HEADING = 40
+"""A longer cell is no heading. [characters]"""
+LEAST_NAMED = 2
+"""Columns with a known heading that a header has at least. [-]"""
+_OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
+_BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|【[^】]*】")
+_SHORT_WORD = 2
+"""Latin words up to this length name a column only as the whole heading. [characters]"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Header:
+    """The columns of a table."""
+
+    row: int
+    roles: tuple[str | None, ...]
+    """By column; None where the heading is not known."""
+    headings: tuple[str, ...]
+    """As written."""
+    prices: tuple[int, ...]
+    """Columns of prices. [-]"""
+
+    def column(self, *roles: str) -> int | None:
+        """Give the first column of any of these roles, in the order asked."""
+        return next((self.roles.index(role) for role in roles if role in self.roles), None)
+
+
+class HeaderReader:
+    """Reads headings with one catalogue's words."""
+
+    def __init__(self, clues: ClueReader, cards: CardReader) -> None:
+        self._words: QuoteWords = clues.words
+        self._clues = clues
+        self._cards = cards
+        self._by_heading = {heading: role for role, headings in self._words.roles.items() for heading in headings}
+        self._contained = sorted(
+            (
+                (heading, role)
+                for heading, role in self._by_heading.items()
+                if not (heading.isascii() and len(heading) <= _SHORT_WORD) and len(heading) > 1
+            ),
+            key=lambda item: -len(item[0]),
+        )
+
+    def read(self, row: int, cells: Sequence[str]) -> Header | None:
+        """Read a line as a header; None where it is none."""
+        given = [cell for cell in cells if cell]
+        if len(given) < LEAST_NAMED or any(len(cell) > LONGEST_HEADING for cell in given):
+            return None
+        roles = [self.role(cell) if cell else None for cell in cells]
+        named = {role for role in roles if role}
+        if len(named) < LEAST_NAMED or not named & _OFFER_ROLES or 2 * sum(1 for role in roles if role) < len(given):
+            return None
+        if any(self._is_content(cell) for cell in given):
+            return None
+        terms = [self._is_term(cell) for cell in cells]
+        priced = [
+            number
+            for number, (role, is_term) in enumerate(zip(roles, terms, strict=True))
+            if role == "price" or (is_term and role in (None, "pricing"))
+        ]
+        if "price" not in named and len([number for number in priced if roles[number] == "pricing"]) == 1:
+            priced = [number for number in priced if roles[number] is None]
+        return Header(
+            row=row,
+            roles=tuple("price" if number in priced else role for number, role in enumerate(roles)),
+            headings=tuple(cells),
+            prices=tuple(priced),
+        )
+
+    @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
+    def role(self, heading: str) -> str | None:
+        """Name the role of a heading; None where no known word stands in it."""
+        text = plain(heading)
+        bare = _BRACKETED.sub("", text).strip(" :*#/")
+        for candidate in (text, text.strip(" :*"), bare):
+            if candidate in self._by_heading:
+                return self._by_heading[candidate]
+        if len(bare) > LONGEST_HEADING or not bare:
+            return None
+        for word, role in self._contained:
+            found = bare.find(word)
+            if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
+                return role
+        return None
+
+    def _is_term(self, cell: str) -> bool:
+        """Tell whether a heading names a way of paying or a duration: a column of a price matrix."""
+        text = plain(cell)
+        if not text:
+            return False
+        terms = self._clues.terms.read(text, is_term=True)
+        return terms.pricing is not None or (terms.minimum_hours or 0) > 0
+
+    def _is_content(self, cell: str) -> bool:
+        """Tell whether a cell is an offer's, not a heading's: it names a card of the catalogue, or an amount."""
+        text = plain(cell)
+        if self._cards.find(text) and self.role(cell) is None:
+            return True
+        return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
+            re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
+        )
+
+
+def _stands_alone(text: str, start: int, length: int) -> bool:
+    before, after = text[:start][-1:], text[start + length :][:1]
+    return not (before.isascii() and before.isalpha()) and not (after.isascii() and after.isalpha())

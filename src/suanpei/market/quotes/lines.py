@@ -1,0 +1,123 @@
+"""Lines that are no offers: titles, dates, totals, remarks, names of sellers; and of which rows they speak."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.words import half_width, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.market.quotes.card_text import CardReader
+    from suanpei.market.quotes.clues import ClueReader
+
+_BRACKETED = re.compile(r"^\s*[【\[「]\s*([^】\]」]{1,40})\s*[】\]」]\s*[:：]?\s*")
+_SPEAKER = re.compile(
+    r"^(?P<name>[^\d\s:：，,。][^:：，,。]{0,24}?)\s+(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)?\s*(?P<time>\d{1,2}:\d{2}(?::\d{2})?)\s*[:：]?\s*"
+)
+_STAMPED = re.compile(
+    r"^[\[(【]?\s*(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)\s+\d{1,2}:\d{2}(?::\d{2})?\s*[\])】]?\s*(?P<name>[^:：\d]{0,24})\s*[:：]?\s*"
+)
+_NAMED = re.compile(r"^(?P<name>[^\d:：，,。;；/()（）]{2,20})\s*[:：]\s*(?P<rest>.*)$")
+_LONGEST_SELLER = 40
+"""A longer name is a sentence. [characters]"""
+_MARK = re.compile(r"^\s*(?:[*※#•·\-—]|\d{1,2}\s*[.、)）]|[一二三四五六七八九十]{1,3}\s*[、.])\s*")
+
+
+class LineReader:
+    """Tells what a line is, with one catalogue's words."""
+
+    def __init__(self, clues: ClueReader, cards: CardReader) -> None:
+        self._words = clues.words
+        self._clues = clues
+        self._cards = cards
+        self._leads = {
+            kind: re.compile(rf"^(?:{self._words.lines[kind].source})\s*(?:$|[:：.、\d\-—(（]|\s)")
+            for kind in ("total", "note", "date")
+        }
+        self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
+        self._roles = frozenset(word for words in self._words.roles.values() for word in words)
+
+    def is_total(self, cells: Sequence[str]) -> bool:
+        """Tell whether a line sums others up."""
+        first = self._first(cells)
+        return bool(self._leads["total"].search(first)) and not self.has_card(cells)
+
+    def is_note(self, cells: Sequence[str]) -> bool:
+        """Tell whether a line begins as a remark does."""
+        first = self._first(cells)
+        return bool(self._leads["note"].search(first)) or first.startswith(("*", "※"))
+
+    def is_date(self, cells: Sequence[str]) -> bool:
+        """Tell whether a line is the date of the quote."""
+        first = self._first(cells)
+        if self._leads["date"].search(first):
+            return True
+        found = self._clues.dates.find(first)
+        return found is not None and len(first) - len(found.group()) <= 2
+
+    def has_card(self, cells: Sequence[str]) -> bool:
+        """Tell whether a card of the catalogue, or a cloud's instance, is named."""
+        return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
+
+    def speaks_of_above(self, text: str) -> bool:
+        """Tell whether a remark says that it holds for what stands before it."""
+        return self._words.lines["above"].has(plain(text))
+
+    def speaks_of_below(self, text: str) -> bool:
+        """Tell whether a remark says that it holds for what follows."""
+        return self._words.lines["below"].has(plain(text))
+
+    def speaks_of_every(self, text: str) -> bool:
+        """Tell whether a remark says that it holds for all."""
+        return self._words.lines["every"].has(plain(text))
+
+    def seller_of(self, text: str) -> str | None:
+        """Read the seller that a heading names: ``【甲云】``, ``供应商：甲云``; None where it names none."""
+        bracketed = _BRACKETED.match(text)
+        if bracketed and bracketed.end() == len(text):
+            return self._as_seller(bracketed[1])
+        found = self._seller.match(half_width(text))
+        return self._as_seller(found[1]) if found else None
+
+    def take_sender(self, text: str) -> tuple[str | None, str, str]:
+        """Cut off who speaks, and when, at the start of a chat line.
+
+        Returns:
+            The sender (None where nothing names one), the date as written, and the rest.
+        """
+        for pattern in (_STAMPED, _SPEAKER):
+            if found := pattern.match(text):
+                sender = self._as_seller(found["name"].strip(" -"))
+                return sender or "", found["date"] or "", text[found.end() :]
+        if found := _BRACKETED.match(text):
+            seller = self._as_seller(found[1])
+            return (seller, "", text[found.end() :]) if seller else (None, "", text)
+        if found := self._seller.match(half_width(text)):
+            return self._as_seller(found[1]), "", ""
+        if (found := _NAMED.match(text)) and (name := self._as_seller(found["name"])):
+            return name, "", found["rest"]
+        return None, "", text
+
+    def without_mark(self, text: str) -> str:
+        """Cut off a bullet or a number of a list."""
+        return _MARK.sub("", text, count=1) if not self._cards.find(plain(text)[:1]) else text
+
+    def _as_seller(self, name: str) -> str | None:
+        """Take a name as a seller's unless it is a heading, a card, a price, or a word on prices."""
+        text = plain(name)
+        if not text or len(text) > _LONGEST_SELLER or text in self._roles:
+            return None
+        if self._cards.find(text) or self._words.price_lead.has(text) or self._clues.dates.find(text):
+            return None
+        if any(self._leads[kind].search(text) for kind in self._leads) or self._words.tax.has(text):
+            return None
+        clues = self._clues.read("unit", name)
+        if clues.currency or clues.unit.period or self._words.pricing.has(text) or text.startswith(("http", "单位")):
+            return None
+        return half_width(name).strip(" :：")
+
+    def _first(self, cells: Sequence[str]) -> str:
+        return plain(next((cell for cell in cells if cell), ""))

@@ -1,0 +1,45 @@
+"""Links in text: ``8×400G IB``, ``RoCE 4×200G``, ``3.2Tbps IB``, ``无IB``, ``NVLink pairs``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.words import NOTHING_WORDS, half_width, plain
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.words import QuoteWords
+
+NO_LINKS = "none"
+
+
+class LinkReader:
+    """Reads links with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        kind = f"(?:{words.links['kinds'].source})"
+        rate = rf"(?:\d{{1,2}}\s*[x×*]\s*)?\d+(?:\.\d+)?\s*(?:{words.links['rates'].source})"
+        self._link = re.compile(
+            rf"{rate}\s*(?:[双单]口)?\s*的?{kind}|{kind}\s*(?:网络|网卡)?\s*{rate}"
+            rf"|(?:{words.links['without'].source})\s?{kind}|{words.links['alone'].source}|{kind}(?:\s*(?:组网|网络|互联))?",
+            re.IGNORECASE,
+        )
+
+    def read(self, text: str, *, is_links: bool) -> str:
+        """Read what joins the cards or nodes, in the seller's own words.
+
+        Args:
+            text: A cell or clause as written. [-]
+            is_links: Whether it stands under a heading of links: it is then taken whole. [-]
+
+        Returns:
+            The words; ``none`` where a cell of links says that there are none; empty where nothing is said.
+        """
+        if is_links:
+            stripped = text.strip()
+            return NO_LINKS if stripped and plain(stripped) in NOTHING_WORDS else stripped
+        return ", ".join(dict.fromkeys(found.group().strip() for found in self._link.finditer(half_width(text))))
+
+    def without(self, text: str) -> str:
+        """Blank the links out of a plain text, so that their counts are not taken for cards or amounts."""
+        return self._link.sub(lambda found: " " * len(found.group()), text)

@@ -1,0 +1,246 @@
+"""Read quotes: documents of any seller to offers on one basis, with questions, and with what stays unread.
+
+The way: lines become entries (`tables`, `running_text`), an entry becomes drafts, one per price (`drafts`), a draft
+gets its readings (`readings`), drafts of one card are held against each other (`cross_checks`), and become offers
+(`finish`) and questions (`questions`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.market.quotes.card_text import CardReader
+from suanpei.market.quotes.clues import ClueReader
+from suanpei.market.quotes.cross_checks import find_currency_slips, find_node_prices, find_series, group_drafts
+from suanpei.market.quotes.document import Unread
+from suanpei.market.quotes.drafts import DraftMaker, list_remarks
+from suanpei.market.quotes.finish import finish
+from suanpei.market.quotes.header import HeaderReader
+from suanpei.market.quotes.lines import LineReader
+from suanpei.market.quotes.plausible import Bands, convert_rate
+from suanpei.market.quotes.questions import ask
+from suanpei.market.quotes.quoted import Question, QuotedOffer, Quotes
+from suanpei.market.quotes.readings import Settler
+from suanpei.market.quotes.running_text import TextReader
+from suanpei.market.quotes.tables import TableReader
+from suanpei.market.quotes.words import load_words
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from fractions import Fraction
+
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.price_rows import PriceTable
+    from suanpei.market.quotes.document import Document, Sheet
+    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.entries import SheetContent
+    from suanpei.money import ExchangeRates
+
+CHINESE_CURRENCY = "CNY"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuoteContext:
+    """What quotes are read with."""
+
+    catalogue: Catalogue
+    prices: PriceTable
+    """Price rows of the catalogue, for the bands that amounts are held against."""
+    rates: ExchangeRates
+    currency: str
+    """Of the result."""
+    as_of: date
+    """The day that validity and bands are held against."""
+
+
+def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:
+    """Read everything that some documents offer.
+
+    Args:
+        documents: As their readers gave them. [-]
+        context: Catalogue, price rows, exchange rates, currency, day. [-]
+
+    Returns:
+        Offers in the order of the documents, the questions they leave, every line that no offer was made of and that
+        may matter, and what was assumed.
+    """
+    reader = _Reader(context)
+    for document in documents:
+        reader.read(document)
+    return reader.result()
+
+
+class _Reader:
+    """Collects what documents hold."""
+
+    def __init__(self, context: QuoteContext) -> None:
+        words = load_words(context.catalogue)
+        self._context = context
+        self._clues = ClueReader(words)
+        self._cards = CardReader(context.catalogue, words)
+        self._lines = LineReader(self._clues, self._cards)
+        self._headers = HeaderReader(self._clues, self._cards)
+        self._maker = DraftMaker(self._clues, self._cards)
+        self._rate_of: dict[str, Fraction] = {}
+        bands = Bands(context.prices, context.rates, context.currency, context.as_of)
+        self._settler = Settler(context.catalogue, bands, self._rate_of)
+        self._offers: list[QuotedOffer] = []
+        self._questions: list[Question] = []
+        self._unread: list[Unread] = []
+        self._assumptions: dict[Message, None] = {}
+        self._hours: set[str] = set()
+
+    def read(self, document: Document) -> None:
+        """Read one document."""
+        self._unread += document.unread
+        drafts: list[Draft] = []
+        for sheet in document.sheets:
+            content = self._read_sheet(document.file, sheet)
+            self._unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
+            self._say_remarks(document.file, content)
+            for block in content.blocks:
+                for entry in block.entries:
+                    drafts += self._maker.make(block, entry)
+        self._finish(document.file, drafts)
+
+    def result(self) -> Quotes:
+        """Give what was read."""
+        hours = Message("a month is 730 h and a year 8,760 h where the quote does not say otherwise")
+        said = [hours] if "month" in self._hours else []
+        if "thirty_days" in self._hours:
+            said.append(Message("a month is 720 h where the quote counts thirty days"))
+        said += [
+            Message(
+                "{currency} is converted at {rate}",
+                currency=code,
+                rate=", ".join(map(str, self._context.rates.route(code, self._context.currency))),
+            )
+            for code in sorted(self._rate_of)
+            if code != self._context.currency
+        ]
+        return Quotes(
+            offers=tuple(self._offers),
+            questions=tuple(self._questions),
+            unread=tuple(self._unread),
+            assumptions=(*said, *self._assumptions),
+        )
+
+    def _read_sheet(self, file: str, sheet: Sheet) -> SheetContent:
+        if sheet.kind == "text":
+            return TextReader(file, sheet, self._lines, self._clues, self._cards).read()
+        return TableReader(file, sheet, self._headers, self._lines, self._clues).read()
+
+    def _say_remarks(self, file: str, content: SheetContent) -> None:
+        for remark in list_remarks(content.blocks):
+            self._assume(
+                Message(
+                    "{file} {cell}: '{words}' is taken for the offers that it stands with",
+                    file=file,
+                    cell=remark.cell,
+                    words=remark.text[:120],
+                )
+            )
+        if content.headless_rows:
+            self._assume(
+                Message(
+                    "{file} {cell}: no heading stands above; the cells are read for what they say themselves",
+                    file=file,
+                    cell=content.headless_rows[0],
+                )
+            )
+
+    def _finish(self, file: str, drafts: list[Draft]) -> None:
+        """Settle the drafts of one file, hold them against each other, and make offers and questions of them."""
+        self._fill_currencies(file, drafts)
+        kept = [draft for draft in drafts if self._has_rate(draft)]
+        main_currency = self._main_currency(kept)
+        groups = group_drafts(kept)
+        for group in groups:
+            find_series(group, {id(draft): draft.facts.instance_gpus or draft.facts.row.node_gpus for draft in group})
+        for draft in kept:
+            self._settler.settle(draft)
+        for group in groups:
+            if len(group) > 1 or group[0].facts.row.amounts:
+                find_node_prices(group)
+                find_currency_slips(group, self._rate_of, self._settler)
+        for draft in kept:
+            offer = finish(draft, self._context.currency, main_currency, self._context.as_of)
+            self._offers.append(offer)
+            self._questions += ask(draft, offer)
+            self._note_hours(draft)
+            for message in draft.card.assumptions:
+                self._assume(message)
+
+    def _fill_currencies(self, file: str, drafts: list[Draft]) -> None:
+        """Give prices without a currency the one of their file, of their language, or of the result; and say so."""
+        stated = Counter(draft.currency for draft in drafts if draft.amount is not None and draft.currency)
+        for draft in drafts:
+            if draft.amount is None or draft.currency is not None:
+                continue
+            if stated:
+                draft.currency = max(stated, key=lambda code: (stated[code], code == self._context.currency, code))
+                self._assume(
+                    Message(
+                        "{file}: prices without a currency are read in {currency}, as the others are",
+                        file=file,
+                        currency=draft.currency,
+                    )
+                )
+            elif (
+                any(
+                    "\u4e00" <= character <= "\u9fff"
+                    for character in f"{draft.price_text}{draft.card.as_written}{draft.facts.note}"
+                )
+                or draft.amount.is_scaled
+            ):
+                draft.currency = CHINESE_CURRENCY
+                self._assume(Message("{file}: prices without a currency in a Chinese quote are read in CNY", file=file))
+            else:
+                draft.currency = self._context.currency
+                self._assume(
+                    Message(
+                        "{file}: no price names a currency; {currency} is taken", file=file, currency=draft.currency
+                    )
+                )
+            draft.is_currency_inferred = not draft.amount.is_scaled or draft.currency != CHINESE_CURRENCY
+
+    def _has_rate(self, draft: Draft) -> bool:
+        """Tell whether a draft's currency can be converted; one that cannot is listed as unread."""
+        code = draft.currency
+        if code is None or draft.amount is None or code in self._rate_of:
+            return True
+        try:
+            self._rate_of[code] = convert_rate(self._context.rates, code, self._context.currency)
+        except InputError:
+            self._unread.append(
+                Unread(
+                    file=draft.place.file,
+                    cell=draft.place.cell,
+                    reason=Message(
+                        "{price}: no exchange rate between {currency} and {wanted}; give one with --rate",
+                        price=draft.price_text,
+                        currency=code,
+                        wanted=self._context.currency,
+                    ),
+                )
+            )
+            return False
+        return True
+
+    def _main_currency(self, drafts: list[Draft]) -> str | None:
+        """Name the currency of most offers of a file, that of the result where as many have it."""
+        counts = Counter(draft.currency for draft in drafts if draft.amount is not None and draft.currency)
+        return max(counts, key=lambda code: (counts[code], code == self._context.currency, code)) if counts else None
+
+    def _note_hours(self, draft: Draft) -> None:
+        for reading in draft.readings[:1]:
+            if reading.period_hours >= 28 * 24:
+                self._hours.add("thirty_days" if draft.terms.has_thirty_days else "month")
+
+    def _assume(self, message: Message) -> None:
+        self._assumptions[message] = None

@@ -1,0 +1,189 @@
+"""Running text: lists and chat messages. A piece of a line that names a card is an offer; who speaks is the seller.
+
+A line may offer several cards, and one card at several prices; a line without a card goes on with the offer before it,
+or is a remark on all offers of the same speaker.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent
+from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.words import half_width, plain
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.card_text import CardReader
+    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.document import Line, Sheet
+    from suanpei.market.quotes.lines import LineReader
+
+_CLAUSES = re.compile(r"[;；。\n|]+|(?<!\d)[,，、]|[,，、](?!\d)")
+_COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")
+_NUMBER = re.compile(r"^\D*[\d.,]*\d")
+_ENDS_BARE = re.compile(r"\d\s*$")
+_SHARED = re.compile(r"^\s*(?:/|和|与|或|、|and|or|&|\+)\s*$")
+_LEAST_CHAT_WORDS = 4
+"""A line shorter than this without card, price or terms is a greeting. [characters]"""
+
+
+class TextReader:
+    """Reads one sheet of running text."""
+
+    def __init__(self, file: str, sheet: Sheet, lines: LineReader, clues: ClueReader, cards: CardReader) -> None:
+        self._file = file
+        self._name = sheet.name
+        self._lines = sheet.lines
+        self._kinds = lines
+        self._clues = clues
+        self._cards = cards
+        self._content = SheetContent()
+        self._sheet_remarks: list[Remark] = []
+        self._block = Block()
+        self._blocks = [self._block]
+        self._heads: list[str] = []
+
+    def read(self) -> SheetContent:
+        """Read the sheet."""
+        for line in self._lines:
+            text = " ".join(cell for cell in line.cells if cell).strip()
+            if text:
+                self._take(line, text)
+        for block in self._blocks:
+            block.remarks += self._sheet_remarks
+            if block.entries:
+                self._content.blocks.append(block)
+        return self._content
+
+    def _take(self, line: Line, text: str) -> None:
+        sender, day, rest = self._kinds.take_sender(text)
+        if sender is not None:
+            self._block = Block(seller=sender or self._block.seller)
+            self._blocks.append(self._block)
+            if day:
+                self._block.remarks.append(Remark(cell=name_cell(self._name, line.row), text=day))
+        rest = self._kinds.without_mark(half_width(rest))
+        if not rest:
+            return
+        if self._kinds.is_total([rest]):
+            self._leave(line, Message("a total: the offers that it sums up are read one by one"))
+            return
+        pieces, remark = self.split(rest)
+        for piece in pieces:
+            self._add(line, piece)
+        if remark:
+            self._take_remark(line, remark)
+        if not pieces and not remark:
+            self._take_cardless(line, rest)
+
+    def split(self, text: str) -> tuple[list[str], str]:
+        """Split a line into one piece per card, and a remark on all of them.
+
+        A clause without a card belongs to the card before it, unless it says that it holds for all; cards joined by a
+        slash share what follows.
+
+        Args:
+            text: In half width. [-]
+        """
+        groups: list[list[str]] = []
+        remark = ""
+        leading = ""
+        for clause in _clauses(text):
+            cards = self._split_clause(clause)
+            if cards:
+                groups.append([f"{leading}{card}" for card in cards])
+                leading = ""
+            elif not groups:
+                leading += f"{clause}, "
+            elif len(groups) > 1 and self._kinds.speaks_of_every(clause):
+                remark = f"{remark} {clause}".strip()
+            else:
+                groups[-1] = [f"{piece}, {clause}" for piece in groups[-1]]
+        if not groups:
+            return [], ""
+        return [piece for group in groups for piece in group], remark
+
+    def _split_clause(self, clause: str) -> list[str]:
+        """Split a clause where it names several cards; a count before a card goes with it."""
+        spans = self._spans(clause)
+        if len(spans) < 2:
+            return [clause] if spans else []
+        starts = [0]
+        joined: list[list[tuple[int, int]]] = [[spans[0]]]
+        for before, span in itertools.pairwise(spans):
+            between = clause[before[1] : span[0]]
+            counted = _COUNT_BEFORE.search(between)
+            bare = between[: counted.start()] if counted else between
+            if _SHARED.match(bare):
+                joined[-1].append(span)
+            elif bare.strip():
+                starts.append(before[1] + len(bare))
+                joined.append([span])
+        pieces: list[str] = []
+        for number, (start, shared) in enumerate(zip(starts, joined, strict=True)):
+            end = starts[number + 1] if number + 1 < len(starts) else len(clause)
+            first, last = shared[0], shared[-1]
+            pieces += [f"{clause[start : first[0]]}{clause[a:b]}{clause[last[1] : end]}" for a, b in shared]
+        return self._share_unit(pieces)
+
+    def _share_unit(self, pieces: list[str]) -> list[str]:
+        """Give the unit of the last of several prices to bare numbers before it: ``H100 2.3 H200 3.1 美元/卡时``."""
+        amounts = self._clues.read("text", pieces[-1]).amounts
+        if not amounts:
+            return pieces
+        unit = _NUMBER.sub("", plain(pieces[-1])[amounts[0].start : amounts[0].end])
+        return [
+            f"{piece.rstrip()}{unit}"
+            if _ENDS_BARE.search(piece) and not self._clues.read("text", piece).amounts
+            else piece
+            for piece in pieces
+        ]
+
+    def _spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        lowered = text.lower()
+        return self._cards.find(lowered) if len(lowered) == len(text) else ()
+
+    def _add(self, line: Line, piece: str) -> None:
+        place = Place(file=self._file, sheet=self._name, row=line.row, cell=name_cell(self._name, line.row))
+        self._block.entries.append(Entry(place=place, cells=(("text", piece),)))
+
+    def _take_cardless(self, line: Line, text: str) -> None:
+        """Go on with the offer before, offer its card at one more price, or keep a remark."""
+        clues = self._clues.read("text", text)
+        last = self._block.entries[-1] if self._block.entries else None
+        if last is not None and clues.amounts and last.place.row < line.row:
+            said = last.cells[0][1]
+            amounts = self._clues.read("text", said).amounts
+            if not amounts:
+                self._block.entries[-1] = Entry(place=last.place, cells=(("text", f"{said}, {text}"),))
+            else:
+                head = self._clues.words.pricing.pattern.sub(" ", plain(said)[: amounts[0].start])
+                self._add(line, f"{head.strip(' ,')}, {text}")
+            return
+        self._take_remark(line, text)
+
+    def _take_remark(self, line: Line, text: str) -> None:
+        clues, date = self._clues.read("section", text), self._clues.read_date(text)
+        remark = Remark(cell=name_cell(self._name, line.row), text=text)
+        if not (clues.is_telling or date.day or date.valid_days or date.end):
+            if len(text) >= _LEAST_CHAT_WORDS:
+                self._leave(line, Message("no card, price or terms in: {words}", words=text[:120]))
+            return
+        if len(self._blocks) == 1 and not self._block.entries and not self._block.seller:
+            self._sheet_remarks.insert(0, remark)
+        elif self._kinds.speaks_of_below(text) and self._block.entries:
+            self._block = Block(seller=self._block.seller, remarks=[remark])
+            self._blocks.append(self._block)
+        else:
+            self._block.remarks.append(remark)
+
+    def _leave(self, line: Line, reason: Message) -> None:
+        self._content.unread.append((name_cell(self._name, line.row), reason))
+
+
+def _clauses(text: str) -> list[str]:
+    return [clause.strip() for clause in _CLAUSES.split(text) if clause.strip()]

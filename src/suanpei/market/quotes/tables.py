@@ -1,0 +1,196 @@
+"""Tables: where their headings stand, which lines are offers, and which remarks hold for which rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent
+from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.words import NOTHING_WORDS, plain
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.clues import ClueReader
+    from suanpei.market.quotes.document import Line, Sheet
+    from suanpei.market.quotes.header import Header, HeaderReader
+    from suanpei.market.quotes.lines import LineReader
+
+ROLE_ORDER = (
+    *("card", "instance", "form", "memory", "gpus", "unit", "pricing", "term", "tax", "currency", "node", "links"),
+    *("charges", "stock", "host", "region", "date", "valid", "note", "seller", "index", "text"),
+)
+"""Whose word counts first where several cells of a row say the same thing."""
+_RANK = {role: rank for rank, role in enumerate(ROLE_ORDER)}
+_MOST_REMARK_CELLS = 2
+"""A line of at most so many cells under a wider table, without card and price, is a remark. [-]"""
+
+
+class TableReader:
+    """Reads one sheet of lines of cells."""
+
+    def __init__(self, file: str, sheet: Sheet, headers: HeaderReader, lines: LineReader, clues: ClueReader) -> None:
+        self._file = file
+        self._name = sheet.name
+        self._lines = sheet.lines
+        self._headers = headers
+        self._kinds = lines
+        self._clues = clues
+        self._content = SheetContent()
+        self._sheet_remarks: list[Remark] = []
+        self._header: Header | None = None
+        self._table: list[Block] = []
+        self._block = Block()
+
+    def read(self) -> SheetContent:
+        """Read the sheet."""
+        for line in self._lines:
+            if any(line.cells):
+                self._take(line)
+        self._close_table()
+        return self._content
+
+    def _take(self, line: Line) -> None:
+        header = self._headers.read(line.row, line.cells)
+        if header is not None:
+            self._open_table(header)
+        elif self._kinds.is_total(line.cells):
+            self._leave(line, Message("a total: the offers that it sums up are read one by one"))
+        elif self._kinds.is_note(line.cells) or self._kinds.is_date(line.cells):
+            self._take_remark(line, is_note=self._kinds.is_note(line.cells))
+        elif self._header is None:
+            self._take_headless(line)
+        else:
+            self._take_row(line, self._header)
+
+    def _open_table(self, header: Header) -> None:
+        """Start a table; the same headings again are skipped, a heading line right above belongs to the new table."""
+        if self._header is not None and header.headings == self._header.headings:
+            return
+        carried = self._block if not self._block.entries else Block(seller=self._block.seller)
+        self._close_table()
+        self._header = header
+        self._block = Block(seller=carried.seller, remarks=carried.remarks)
+        self._table = [self._block]
+
+    def _close_table(self) -> None:
+        for block in self._table or [self._block]:
+            block.remarks += self._sheet_remarks
+            if block.entries:
+                self._content.blocks.append(block)
+        self._table = []
+
+    def _take_remark(self, line: Line, *, is_note: bool) -> None:
+        """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
+        text = " ".join(cell for cell in line.cells if cell)
+        remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text)
+        seller = None if is_note else self._kinds.seller_of(text)
+        if seller:
+            self._start_block(seller)
+            return
+        if not self._says_something(text):
+            kind = Message("a remark") if is_note else Message("a title or remark")
+            self._leave(line, Message("{kind} without terms or prices: {words}", kind=kind, words=text[:120]))
+            return
+        has_rows = any(block.entries for block in self._table)
+        if self._header is None:
+            self._sheet_remarks.insert(0, remark)
+        elif not has_rows:
+            self._block.remarks.insert(0, remark)
+        elif self._kinds.speaks_of_above(text) or is_note or self._kinds.is_date(line.cells):
+            for block in self._table:
+                block.remarks.append(remark)
+        else:
+            self._start_block(self._block.seller, [remark])
+
+    def _start_block(self, seller: str, remarks: list[Remark] | None = None) -> None:
+        """Begin a section of the same table: what its heading says holds for the rows below."""
+        if self._block.entries or self._header is None:
+            self._block = Block(seller=seller, remarks=list(remarks or []))
+            self._table.append(self._block)
+        else:
+            self._block.seller = seller or self._block.seller
+            self._block.remarks[:0] = remarks or []
+
+    def _says_something(self, text: str) -> bool:
+        clues = self._clues.read("section", text)
+        date = self._clues.read_date(text)
+        return date.day is not None or date.end is not None or date.valid_days is not None or clues.is_telling
+
+    def _take_headless(self, line: Line) -> None:
+        """Read a line before any heading: an offer where its own cells say so, else a title or remark."""
+        given = [cell for cell in line.cells if cell]
+        if self._kinds.has_card(given) and any(self._has_price(cell) for cell in given):
+            place = Place(file=self._file, sheet=self._name, row=line.row, cell=name_cell(self._name, line.row))
+            if not self._table:
+                self._table = [self._block]
+            self._block.entries.append(Entry(place=place, cells=tuple(("text", cell) for cell in given)))
+            self._content.headless_rows.append(place.cell)
+        elif len(given) > _MOST_REMARK_CELLS and self._kinds.has_card(given):
+            self._leave(
+                line, Message("no heading says which cell holds the price, and no cell has its unit or currency")
+            )
+        else:
+            self._take_remark(line, is_note=False)
+
+    def _has_price(self, cell: str) -> bool:
+        text = plain(cell)
+        return bool(self._clues.read("text", cell).amounts) or self._clues.words.no_price.has(text)
+
+    def _take_row(self, line: Line, header: Header) -> None:
+        cells = line.cells
+        given = [cell for cell in cells if cell]
+        names_card = self._cell(line, header.column("card")) or self._cell(line, header.column("instance"))
+        prices = tuple(
+            (column, header.headings[column], cells[column])
+            for column in header.prices
+            if column < len(cells) and cells[column]
+        )
+        if len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given):
+            if self._kinds.has_card(given) and any(self._clues.read("text", cell).amounts for cell in given):
+                if not prices:
+                    self._add(line, tuple(("text", cell) for cell in given), (), None)
+                    return
+            elif not prices or not (names_card or self._kinds.has_card(given)):
+                self._take_remark(line, is_note=False)
+                return
+        if not names_card and not self._kinds.has_card(given) and not self._remarks_name_card():
+            self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
+            return
+        self._add(line, _order_cells(line, header), prices, header)
+
+    def _add(
+        self,
+        line: Line,
+        cells: tuple[tuple[str, str], ...],
+        prices: tuple[tuple[int, str, str], ...],
+        header: Header | None,
+    ) -> None:
+        place = Place(file=self._file, sheet=self._name, row=line.row, cell=name_cell(self._name, line.row))
+        self._block.entries.append(Entry(place=place, cells=cells, prices=prices, header=header))
+
+    def _remarks_name_card(self) -> bool:
+        return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)
+
+    def _cell(self, line: Line, column: int | None) -> str:
+        text = line.cells[column] if column is not None and column < len(line.cells) else ""
+        return "" if plain(text) in NOTHING_WORDS else text
+
+    def _leave(self, line: Line, reason: Message) -> None:
+        self._content.unread.append((name_cell(self._name, line.row, _first_column(line)), reason))
+
+
+def _order_cells(line: Line, header: Header) -> tuple[tuple[str, str], ...]:
+    """Give role and text of the cells that hold no price, in an order that columns have no part in."""
+    known = len(header.roles)
+    cells = [
+        (header.roles[column] or "text", header.headings[column], cell) if column < known else ("text", "", cell)
+        for column, cell in enumerate(line.cells)
+        if cell and column not in header.prices
+    ]
+    cells.sort(key=lambda item: (_RANK.get(item[0], len(_RANK)), item[1]))
+    return tuple((role, cell) for role, _, cell in cells)
+
+
+def _first_column(line: Line) -> int:
+    return next(column for column, cell in enumerate(line.cells) if cell)

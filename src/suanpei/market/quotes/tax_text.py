@@ -1,0 +1,79 @@
+"""Tax in text: ``不含税(6%)``, ``含6个点``, ``zzgl. 19% USt``, ``+0%``, a column 是否含税 with yes or no."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.words import plain
+from suanpei.market.terms import UNKNOWN_TAX, Tax, read_tax
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.market.quotes.words import QuoteWords
+
+_RATE = r"\d{1,2}(?:\.\d+)?"
+_OUT, _IN = "不含税", "含税"
+
+
+class TaxReader:
+    """Reads tax with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        said = words.tax_words
+        joined = rf"(?:{said['joins'].source})\s*"
+        self._yes, self._no = said["yes"], said["no"]
+        self._out = said["out"]
+        self._in = said["in"]
+        self._wording = re.compile(
+            rf"{joined}{_RATE}\s*(?:%|个点)\s*的?(?:{words.tax.source})?"
+            rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
+            rf"|(?:{joined})?(?:{words.tax.source})(?:\s*[:(率]{{0,2}}\s*{_RATE}\s*%\)?)?"
+        )
+
+    def read(self, text: str, *, heading: str = "", is_tax: bool = False) -> Tax:
+        """Read what a text says of tax.
+
+        Args:
+            text: In plain form. [-]
+            heading: Of its column, which a bare yes, no or rate answers. [-]
+            is_tax: Whether it stands under a heading about tax: all of it is then about tax. [-]
+        """
+        if is_tax:
+            return self._of_column(text, plain(heading))
+        found = self._wording.search(text)
+        return self._of_wording(found.group().replace("个点", "%")) if found else UNKNOWN_TAX
+
+    def _of_column(self, text: str, heading: str) -> Tax:
+        bare = text.strip("() ")
+        if self._yes.pattern.fullmatch(bare):
+            return read_tax(_IN)
+        if self._no.pattern.fullmatch(bare):
+            return read_tax(_OUT)
+        tax = self._of_wording(text)
+        if tax.state == "unknown" and tax.rate_fraction is not None and heading in (_IN, _OUT):
+            return replace(read_tax(f"{heading} {text}"), wording=text)
+        return tax
+
+    def _of_wording(self, wording: str) -> Tax:
+        """Read a wording that may leave out the word for tax: ``含6%``, ``不含6%``, ``加6%``."""
+        tax = read_tax(wording)
+        if tax.state != "unknown":
+            return tax
+        for said, full in ((self._out, _OUT), (self._in, _IN)):
+            if said.pattern.match(wording):
+                return replace(read_tax(f"{full} {wording}"), wording=wording)
+        return tax
+
+
+def join_taxes(taxes: Sequence[Tax]) -> Tax:
+    """Take the first that says in or out; a rate that another cell states belongs to it."""
+    stated = next((tax for tax in taxes if tax.state != "unknown"), None)
+    rated = next((tax for tax in taxes if tax.rate_fraction is not None), None)
+    if stated is None:
+        return rated or UNKNOWN_TAX
+    if rated is None or stated.rate_fraction is not None:
+        return stated
+    return replace(stated, rate_fraction=rated.rate_fraction)

@@ -1,0 +1,187 @@
+"""Terms in text: how it is paid, for how long at least, what is paid ahead, deposit, discount, month of thirty days."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.unit_text import PERIOD_HOURS
+from suanpei.market.quotes.words import NOTHING_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suanpei.market.quotes.words import QuoteWords
+
+_MONTHS_PAID = r"[一二两三四五六七八九十\d]{1,2}"
+_DEPOSIT_AND_PAY = re.compile(rf"押({_MONTHS_PAID})付({_MONTHS_PAID})")
+_PAY_AND_DEPOSIT = re.compile(rf"付({_MONTHS_PAID})押({_MONTHS_PAID})")
+_CHINESE_DIGITS = {character: value for value, character in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
+_PRICING_ORDER = (
+    *(
+        "spot",
+        "marketplace",
+        "reserved",
+        "yearly",
+        "half_yearly",
+        "quarterly",
+        "monthly",
+        "weekly",
+        "daily",
+        "on_demand",
+    ),
+)
+_PERIOD_OF_PRICING: Mapping[str, str] = {
+    "spot": "hour",
+    "marketplace": "hour",
+    "on_demand": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+}
+_LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_year", "yearly": "year"}
+"""年付 8万 may be the rent of a year, or of a month paid a year ahead."""
+_AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
+_LONGEST_HOURS = 10 * PERIOD_HOURS["year"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Terms:
+    """What a text says of terms; None is nothing."""
+
+    pricing: str | None = None
+    """A group of the vocabulary ``pricing``."""
+    minimum_hours: Fraction | None = None
+    """Shortest rental; 0 where the text says that there is none. [h]"""
+    deposit_months: Decimal | None = None
+    prepaid_months: Decimal | None = None
+    prepaid_fraction: Decimal | None = None
+    prepaid_term_hours: Fraction | None = None
+    """The time that is paid at once and ahead: an amount without a period may be for all of it. [h]"""
+    kept_fraction: Fraction | None = None
+    """What a discount leaves: 0.8 for 8折. [-]"""
+    is_discount_applied: bool | None = None
+    """Whether the price is said to be after the discount (True) or before it (False)."""
+    has_thirty_days: bool = False
+
+    @property
+    def period(self) -> str | None:
+        """The period that the way of paying speaks for."""
+        return _PERIOD_OF_PRICING.get(self.pricing) if self.pricing else None
+
+    @property
+    def long_period(self) -> str | None:
+        """The longer period that the way of paying allows for beside the month."""
+        return _LONG_PERIODS.get(self.pricing) if self.pricing else None
+
+
+NO_TERMS = Terms()
+
+
+class TermReader:
+    """Reads terms with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        self._words = words
+        said = words.terms
+        unit = f"(?P<unit>{words.periods.source})(?!内)"
+        duration = rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
+        months = f"(?:{'|'.join(word for word, group in words.periods.group_of.items() if group == 'month')})"
+        self._any = re.compile(duration)
+        self._before = re.compile(rf"(?:{said['minimum_before'].source})\s*[:为]?\s*{duration}")
+        self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
+        self._paid_term = re.compile(rf"{duration}\s*-?\s*(?:{said['paid_after'].source})")
+        self._paid_ahead = re.compile(rf"(?:{said['paid_before'].source})\s*[:为]?\s*{duration}")
+        share = r"(\d{1,3})\s*%"
+        self._paid_share = re.compile(
+            rf"(?:{said['paid_before'].source})\s*[:为]?\s*{share}|{share}\s*(?:{said['paid_before'].source})"
+        )
+        deposit = said["deposit"].source
+        self._deposit = re.compile(
+            rf"(?:{deposit})\s*[:为]?\s*(\d{{1,2}})\s*-?\s*(?:个)?{months}"
+            rf"|(\d{{1,2}})\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
+        )
+        off = said["discount"].source
+        self._discount = re.compile(
+            rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|(\d{{1,2}})\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*(\d{{1,2}})\s*%"
+        )
+
+    def read(self, text: str, *, is_term: bool = False) -> Terms:
+        """Read what a cell or clause says of terms.
+
+        Args:
+            text: In plain form, amounts of money taken out. [-]
+            is_term: Whether it stands under a heading such as 起租期, where a bare duration is the shortest rental. [-]
+        """
+        groups = self._words.pricing.groups(text)
+        pricing = next((name for name in _PRICING_ORDER if name in groups), None)
+        deposit, ahead = self._read_deposit(text)
+        paid_term = self._paid_term.search(text) or self._paid_ahead.search(text)
+        paid_hours = self._hours(paid_term) if paid_term else None
+        if paid_hours is not None and ahead is None:
+            ahead = Decimal(int(paid_hours / PERIOD_HOURS["month"]))
+        if ahead is None and pricing in _AHEAD_MONTHS:
+            ahead = Decimal(_AHEAD_MONTHS[pricing])
+        discount = self._discount.search(text)
+        return Terms(
+            pricing=pricing,
+            minimum_hours=self._read_minimum(text, is_term=is_term),
+            deposit_months=deposit,
+            prepaid_months=ahead or None,
+            prepaid_fraction=_share(self._paid_share.search(text)),
+            prepaid_term_hours=paid_hours,
+            kept_fraction=_kept(discount) if discount else None,
+            is_discount_applied=self._is_applied(text),
+            has_thirty_days=self._words.thirty_days.has(text),
+        )
+
+    def _read_minimum(self, text: str, *, is_term: bool) -> Fraction | None:
+        if is_term and text and (text in NOTHING_WORDS or self._words.terms["none"].pattern.match(text)):
+            return Fraction(0)
+        for pattern in (self._before, self._after):
+            if found := pattern.search(text):
+                return self._hours(found)
+        found = self._any.search(text) if is_term else None
+        return self._hours(found) if found else None
+
+    def _hours(self, found: re.Match[str]) -> Fraction | None:
+        """Give a duration; None where it is not above zero and at most ten years. [h]"""
+        if found["half"]:
+            return PERIOD_HOURS["half_year"]
+        hours = Fraction(found["count"]) * PERIOD_HOURS[self._words.periods.group(found["unit"])]
+        return hours if 0 < hours <= _LONGEST_HOURS else None
+
+    def _read_deposit(self, text: str) -> tuple[Decimal | None, Decimal | None]:
+        """Read months of deposit and months paid ahead."""
+        if found := _DEPOSIT_AND_PAY.search(text):
+            return _months(found[1]), _months(found[2])
+        if found := _PAY_AND_DEPOSIT.search(text):
+            return _months(found[2]), _months(found[1])
+        found = self._deposit.search(text)
+        return (Decimal(found[1] or found[2]) if found else None), None
+
+    def _is_applied(self, text: str) -> bool | None:
+        if self._words.terms["already_discounted"].has(text):
+            return True
+        return False if self._words.terms["before_discount"].has(text) else None
+
+
+def _months(text: str) -> Decimal:
+    return Decimal(text) if text.isdecimal() else Decimal(_CHINESE_DIGITS.get(text[-1], 1))
+
+
+def _share(found: re.Match[str] | None) -> Decimal | None:
+    share = Decimal(found[1] or found[2]) / 100 if found else None
+    return share if share is not None and 0 < share <= 1 else None
+
+
+def _kept(found: re.Match[str]) -> Fraction | None:
+    """Give what a discount leaves: 8折 is 0.8, 85折 is 0.85, 20 % off is 0.8. [-]"""
+    if found[1]:
+        kept = Fraction(found[1]) / (10 if "." in found[1] or len(found[1]) == 1 else 100)
+    else:
+        kept = 1 - Fraction(found[2] or found[3]) / 100
+    return kept if 0 < kept < 1 else None

@@ -1,0 +1,151 @@
+"""What an amount is for, from words: a card, a node, an instance or a P, and for how long.
+
+``元/卡/时``, ``/GPU/hr``, ``per node``, ``每台每月``, ``卡时``, ``万元/P/年``, ``/8卡·月``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from suanpei.units import MONTH_HOURS, YEAR_HOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suanpei.market.quotes.quoted import Billed
+    from suanpei.market.quotes.words import QuoteWords
+
+PERIOD_HOURS: Mapping[str, Fraction] = {
+    "second": Fraction(1, 3600),
+    "minute": Fraction(1, 60),
+    "hour": Fraction(1),
+    "day": Fraction(24),
+    "week": Fraction(7 * 24),
+    "month": Fraction(MONTH_HOURS),
+    "quarter": Fraction(YEAR_HOURS) / 4,
+    "half_year": Fraction(YEAR_HOURS) / 2,
+    "year": Fraction(YEAR_HOURS),
+}
+"""A month is 730 h and a year 8,760 h. [h]"""
+THIRTY_DAYS_HOURS = Fraction(30 * 24)
+"""A month where the seller counts thirty days. [h]"""
+
+_SHORT = frozenset(
+    {"p", "pf", "机", "分", "时", "日", "天", "月", "年", "季", "周", "h", "d", "y", "a", "mo", "min", "mon", "tag"}
+)
+"""Words that mean a unit only behind a slash, a 每 or another unit."""
+_PAID = r"(?![付租结度]|起[租订付])"
+"""月付, 年租 and 月结 say how it is paid, not what the amount is for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """What an amount is for, as far as words say."""
+
+    billed: Billed | None = None
+    billed_gpus: int | None = None
+    """Cards that the amount is for together, where the unit counts them (``/8卡/月``). [-]"""
+    period: str | None = None
+    """A key of `PERIOD_HOURS`."""
+    end: int = 0
+    """Where its words end in the text. [-]"""
+    is_marked: bool = False
+    """Whether a slash, 每 or per led to it, or several unit words stand together."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the words say nothing."""
+        return self.billed is None and self.period is None
+
+
+NO_UNIT = Unit()
+
+
+class UnitReader:
+    """Reads units with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        self._billed = words.billed
+        self._periods = words.periods
+        word = rf"(?:(?P<billed>{words.billed.source})|(?P<period>(?:{words.periods.source}){_PAID}))(?!\d)"
+        mark = (
+            r"(?P<mark>\s*[/每·・*⋅-]\s*(?:每|一|个)?\s*|\s*(?:per|pro|each)\s+(?:an?\s+)?"
+            r"|\s*一\s*个?\s*|\s*1\s*(?=[卡张台个])|\s*an?\s+)"
+        )
+        counted = r"(?:(?P<count>\d{1,2})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
+        self._step = re.compile(rf"(?:{mark}|\s*(?:个)?)(?:{counted})(?:{word})")
+        self._first = re.compile(rf"(?:{mark})?{counted}(?:{word})")
+
+    def follow(self, text: str, position: int) -> Unit:
+        """Read the unit that stands right behind an amount.
+
+        Args:
+            text: In plain form. [-]
+            position: Where the amount ends. [-]
+        """
+        if text.startswith("-", position):
+            return NO_UNIT  # "36-mo term"
+        return self._chain(text, position, started=False)
+
+    def find(self, text: str) -> Unit:
+        """Read the unit that stands anywhere in a text: a cell of units, a heading, a clause.
+
+        A short word (``h``, 月) counts only behind a mark, another unit word or at the start; one behind a number
+        (``12 months``) is a term.
+        """
+        return self._find(text)
+
+    @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
+    def _find(self, text: str) -> Unit:
+        found = NO_UNIT
+        position = 0
+        while (first := self._first.search(text, position)) is not None:
+            position = max(first.end(), position + 1)
+            if self._is_number_before(text, first) and (first["mark"] or "-").strip() == "-":
+                continue
+            word = first["billed"] or first["period"]
+            at_start = not text[: first.start()].strip(" (¥$€元")
+            if word in _SHORT and not first["mark"] and not at_start:
+                continue
+            unit = self._chain(text, first.start(), started=True)
+            position = max(unit.end, position)
+            found = Unit(
+                billed=found.billed or unit.billed,
+                billed_gpus=found.billed_gpus or unit.billed_gpus,
+                period=found.period or unit.period,
+                end=position,
+                is_marked=found.is_marked or unit.is_marked,
+            )
+            if found.billed and found.period:
+                break
+        return found
+
+    def _is_number_before(self, text: str, found: re.Match[str]) -> bool:
+        return found["count"] is None and text[: found.start()].rstrip(" -个").endswith(tuple("0123456789"))
+
+    def _chain(self, text: str, position: int, *, started: bool) -> Unit:
+        """Follow unit words from a position on."""
+        billed = period = None
+        gpus = None
+        marked = False
+        steps = 0
+        while (step := self._step.match(text, position)) is not None:
+            is_new = (step["billed"] and billed is None) or (step["period"] and period is None)
+            if not is_new or (step["count"] and not step["mark"] and not started):
+                break
+            if steps and not step["mark"] and text[position : step.end()].startswith(" ") and step["period"]:
+                break  # "8卡 月": a new clause, no unit
+            billed = self._billed.group(step["billed"]) if step["billed"] else billed
+            period = self._periods.group(step["period"]) if step["period"] else period
+            gpus = int(step["count"]) if step["count"] else gpus
+            marked = marked or bool(step["mark"]) or (steps > 0)
+            position, steps, started = step.end(), steps + 1, False
+        if gpus is not None and gpus > 1 and billed == "card":
+            billed = "node"
+        return Unit(
+            billed=cast("Billed | None", billed), billed_gpus=gpus, period=period, end=position, is_marked=marked
+        )
