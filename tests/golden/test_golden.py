@@ -14,8 +14,10 @@ import pytest
 from suanpei.report.locale import translate
 from suanpei.report.text.estimate import render_estimate
 from suanpei.report.text.plan import render_plan
+from suanpei.report.text.quotes import render_quotes
 from suanpei.verbs.envelope import to_envelope
 from tests.golden.plan_samples import continued, estimated, print_at, too_large, tuned
+from tests.golden.quote_samples import handmade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +32,7 @@ TEXTS: dict[str, Callable[[Language, int], str]] = {
     "plan_tuning": lambda lang, width: print_at(render_plan(tuned("CNY" if lang == "zh" else "USD"), lang), width),
     "estimate": lambda lang, width: print_at(render_estimate(estimated(), lang), width),
     "estimate_too_large": lambda lang, width: print_at(render_estimate(too_large(), lang), width),
+    "quotes": lambda lang, width: print_at(render_quotes(handmade(), lang), width),
 }
 
 
@@ -47,7 +50,7 @@ def test_the_text_is_as_it_was(name: str, lang: Language, width: int) -> None:
     check(f"{name}_{lang}_{width}", TEXTS[name](lang, width))
 
 
-@pytest.mark.parametrize(("name", "make"), [("plan", tuned), ("estimate", estimated)])
+@pytest.mark.parametrize(("name", "make"), [("plan", tuned), ("estimate", estimated), ("quotes", handmade)])
 def test_the_json_has_the_keys_that_it_had(name: str, make: Callable[[], Any]) -> None:
     document = to_envelope(make(), lambda message: translate(message, "en"))
     check(f"{name}_keys", "\n".join(sorted(set(list_keys(document)))) + "\n")

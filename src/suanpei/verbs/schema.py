@@ -12,6 +12,7 @@ from suanpei.verbs.json_schema import build_schema
 
 RESULT_TYPES: dict[str, str] = {
     "plan": "suanpei.verbs.plan:PlanResult",
+    "quotes": "suanpei.verbs.quotes:QuotesResult",
     "estimate": "suanpei.verbs.estimate:EstimateResult",
     "models": "suanpei.verbs.models:ModelsResult",
     "tokens": "suanpei.verbs.tokens:TokensResult",

@@ -44,7 +44,8 @@ def plan(
     gpus_per_node: options.GpusPerNode = None,
     fabric: options.Fabric = None,
     offers: Annotated[
-        list[Path] | None, typer.Option("--offers", help="A CSV of offers: only what is offered is planned.")
+        list[Path] | None,
+        typer.Option("--offers", help="Offers, in any file that 'quotes' reads: only these are planned."),
     ] = None,
     price: Annotated[
         list[str] | None, typer.Option("--price", help="Your price per card-hour: A800=6.5CNY; repeat for several.")
