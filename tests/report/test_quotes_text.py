@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
 
+from suanpei.market.quotes.files import read_document
 from suanpei.market.quotes.quoted import Place, Question
+from suanpei.market.quotes.read import read_quotes
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.messages import Message
 from suanpei.report.locale import translate
@@ -16,11 +20,14 @@ from suanpei.report.text.quote_notes import say_amount, say_price, say_term
 from suanpei.report.text.quotes import MOST_OFFERS, MOST_UNREAD, render_quotes
 from tests.golden.plan_samples import print_at
 from tests.golden.quote_samples import handmade
-from tests.market.quotes.samples import price, quoted, reading
+from tests.market.quotes.samples import context, price, quoted, reading
 
 if TYPE_CHECKING:
     from suanpei.report.locale import Language
     from suanpei.verbs.quotes import QuotesResult
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "quotes"
+FIXTURES = Path(__file__).parents[1] / "data" / "quotes"
 
 
 def say(result: QuotesResult, lang: Language = "en", width: int = 120) -> str:
@@ -169,3 +176,18 @@ def test_long_lists_are_cut_with_a_word() -> None:
 def test_nothing_found_is_said() -> None:
     empty = replace(handmade(), offers=(), questions=(), assumptions=())
     assert say(empty).splitlines()[0] == "No offer was found."
+
+
+def test_every_flag_is_explained_in_the_documentation() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "quotes.md").read_text(encoding="utf-8")
+    assert [flag for flag in PLAIN if f"`{flag}`" not in text] == []
+    explained = re.findall(r"`([\w:./]+)`", text[text.index("## Flags") : text.index("## What a plan makes")])
+    fields = {"high", "amount", "A100"}
+    assert [flag for flag in explained if flag not in fields and isinstance(say_flag(flag), str)] == []
+
+
+@pytest.mark.parametrize("file", sorted([*EXAMPLES.iterdir(), *FIXTURES.iterdir()]), ids=lambda path: path.name)
+def test_every_flag_that_the_reader_raises_has_words(file: Path) -> None:
+    read = read_quotes([read_document(file)], context())
+    assert read.offers
+    assert [flag for offer in read.offers for flag in offer.flags if isinstance(say_flag(flag), str)] == []

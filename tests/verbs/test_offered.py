@@ -124,3 +124,16 @@ def test_a_plan_is_made_of_a_quote(quote: Path) -> None:
     assert {row.gpus for row in result.plans} <= {8, 16, 24, 32}
     said = [str(note) for note in result.assumptions]
     assert any(note.startswith("2 quoted offers are not planned") for note in said)
+
+
+def test_a_node_is_as_large_as_it_is_sold(tmp_path: Path) -> None:
+    file = tmp_path / "four.csv"
+    file.write_text(
+        "供应商,型号,配置,数量,报价,单位,起租期,网络,税\n"
+        "戊云,A100 40G PCIe,4卡整机,4台,0.9万,元/台/月,1个月,无IB,含税\n",
+        encoding="utf-8",
+    )
+    asked = PlanRequest(
+        job=JobRequest(model="llama-3.2-1b", tokens="20M"), as_of=DAY, currency="CNY", gpus="8", offers=(file,)
+    )
+    assert {(row.gpus, row.nodes) for row in plan(asked).plans} == {(8, 2)}
