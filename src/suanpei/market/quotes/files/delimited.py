@@ -172,12 +172,23 @@ def split_records(lines: Sequence[str], delimiter: str, start: int = 0) -> Itera
     while start < len(lines):
         source = _Source(lines, start)
         for cells in csv.reader(source, delimiter=delimiter):
-            if source.has_ended:
-                break  # the source was asked for another line within a row and gave none
+            if source.has_ended or not _is_well_quoted(lines[start : source.next], delimiter):
+                break  # the source was asked for another line within a row and gave none, or gave one of another row
             yield Record(start, source.next, cells, is_closed=True)
             start = source.next
             source.close_row()
-        if source.has_ended and start == len(lines):
+        if start == len(lines):
             return
         yield Record(start, start + 1, lines[start].split(delimiter), is_closed=False)
         start += 1
+
+
+def _is_well_quoted(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether a row of several lines is quoted as programs do, so that its mark closes where it was meant to."""
+    if len(lines) < 2:
+        return True
+    try:
+        next(csv.reader(iter([line + "\n" for line in lines]), delimiter=delimiter, strict=True))
+    except csv.Error:
+        return False
+    return True

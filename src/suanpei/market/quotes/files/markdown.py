@@ -1,7 +1,7 @@
 """Markdown: tables by their rows, everything else as text, each with its line in the file.
 
-The parser finds tables and code; the cells are taken from the lines themselves, because Markdown drops cells beyond
-the header and takes ``2*8468/4*7.68T`` for emphasis.
+The parser finds tables, code and HTML; the cells are taken from the lines themselves, because Markdown drops those
+beyond the header and takes ``2*8468/4*7.68T`` for emphasis.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from suanpei.market.quotes.document import Line, Sheet
 from suanpei.market.quotes.files.delimited import split_lines
 from suanpei.market.quotes.files.gathered import tidy
+from suanpei.market.quotes.files.page import read_html
 from suanpei.market.quotes.files.plain import find_tables, split_bars
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def read_markdown(text: str, gathered: Gathered) -> None:
     # indented text is text here, and a reference is kept as written
     parser = MarkdownIt("commonmark").enable("table").disable(["code", "reference", "inline"])
     for token in parser.parse("\n".join(lines).replace("\0", " ")):
-        if token.map is None or token.map[0] < done or token.type not in ("table_open", "fence"):
+        is_page = token.type == "html_block" and "<table" in token.content.lower()
+        if token.map is None or token.map[0] < done or not (is_page or token.type in ("table_open", "fence")):
             continue
         first, end = token.map
         waiting += _as_text(lines, done, first)
@@ -64,10 +66,21 @@ def read_markdown(text: str, gathered: Gathered) -> None:
         else:
             gathered.add(find_tables(waiting, gathered))
             waiting = []
-            gathered.add([_read_table(lines, first, end, gathered)])
+            if is_page:
+                end = _page_end(lines, first, end)
+                read_html("\n".join(lines[first:end]), gathered, first_line=first + 1)
+            else:
+                gathered.add([_read_table(lines, first, end, gathered)])
         done = end
     waiting += _as_text(lines, done, len(lines))
     gathered.add(find_tables(waiting, gathered))
+
+
+def _page_end(lines: Sequence[str], first: int, end: int) -> int:
+    """Find where a table of HTML ends, which Markdown takes to end at a blank line."""
+    if any("</table" in line.lower() for line in lines[first:end]):
+        return end
+    return next((row + 1 for row in range(end, len(lines)) if "</table" in lines[row].lower()), end)
 
 
 def _as_text(lines: Sequence[str], first: int, end: int) -> list[Numbered]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError, MissingExtraError
 from suanpei.machine.table import decode_text
+from suanpei.market.quotes.document import Line, Sheet
 from suanpei.market.quotes.files.gathered import tidy
 from suanpei.market.quotes.files.limits import MOST_COLUMNS, MOST_TREE_BYTES
 from suanpei.market.quotes.files.plain import find_tables
@@ -57,6 +58,8 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 _STRUCK_STYLE = re.compile(r"line-through", re.IGNORECASE)
 _MOST_DEPTH = 200
 """Of elements within each other; deeper ones are read without their structure. [-]"""
+_MOST_TABLES = 20
+"""Within each other; the words of deeper ones are read as text. [-]"""
 _MOST_ROWS = 65_534
 """That a cell may span, as browsers limit it. [-]"""
 
@@ -82,12 +85,13 @@ def decode_html(data: bytes, file: str) -> str:
     return decode_text(data, file)
 
 
-def read_html(text: str, gathered: Gathered) -> None:
+def read_html(text: str, gathered: Gathered, first_line: int | None = None) -> None:
     """Read a page.
 
     Args:
         text: The page. [-]
         gathered: Takes its sheets. [-]
+        first_line: Where it stands in a text file; its rows are then numbered by their lines there. [-]
 
     Raises:
         InputError: It is larger than a tree of it should be.
@@ -106,25 +110,29 @@ def read_html(text: str, gathered: Gathered) -> None:
                 most=MOST_TREE_BYTES // 2**20,
             )
         )
-    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     try:
         root = html.document_fromstring(data, parser=parser)
     except (etree.LxmlError, ValueError):  # a page of nothing but comments, or of no element at all
         return
-    page = _Page(gathered)
+    page = _Page(gathered, first_line)
     page.read_flow(root)
     page.close()
+    if any(entry.level_name == "FATAL" for entry in parser.error_log):
+        gathered.leave("", Message("the end of the page is not read: its elements are nested too deeply"))
 
 
 class _Page:
     """Turns elements into sheets."""
 
-    def __init__(self, gathered: Gathered) -> None:
+    def __init__(self, gathered: Gathered, first_line: int | None) -> None:
         self._gathered = gathered
+        self._first_line = first_line
         self._words: list[str] = []
         self._struck: list[str] = []
         self._pictures = 0
         self._hidden = 0
+        self._tables = 0
 
     def close(self) -> None:
         """Write the last lines and name what was left out."""
@@ -147,14 +155,23 @@ class _Page:
     def _flush(self) -> None:
         lines = [line for line in map(tidy, "".join(self._words).split("\n")) if line]
         self._words = []
-        numbered = [(self._gathered.next_text_row(), line) for line in lines]
+        numbered = [(self._first_line or self._gathered.next_text_row(), line) for line in lines]
         self._gathered.add(find_tables(numbered, self._gathered))
 
     def _read_table(self, table: Any) -> None:
-        """Read one table; one that only lays out the page is read as if it were not there."""
+        """Read one table, those in it after it."""
+        if self._tables >= _MOST_TABLES:
+            self._words.append(_SPACE.sub(" ", table.text_content()))
+            return
+        self._tables += 1
+        self._read_rows(table)
+        self._tables -= 1
+
+    def _read_rows(self, table: Any) -> None:
+        """Read the rows of a table; one that only lays out the page is read as if it were not there."""
         nested: list[Any] = []
-        elements = list(_find_rows(table))
         marks = (len(self._struck), self._pictures, self._hidden)
+        elements = [row for row in _find_rows(table) if not self._is_hidden(row)]
         rows = [[self._read_cell(cell, nested) for cell in row if cell.tag in ("td", "th")] for row in elements]
         if all(sum(bool(cell.text) for cell in row) < 2 for row in rows):
             del self._struck[marks[0] :]
@@ -168,9 +185,17 @@ class _Page:
         for caption in table.iterchildren("caption"):
             self.read_flow(caption)
         self._flush()
-        self._gathered.add_numbered_table(spread_cells(rows, self._gathered))
+        self._add_table(spread_cells(rows, self._gathered), elements)
         for inner in nested:
             self._read_table(inner)
+
+    def _add_table(self, lines: tuple[Line, ...], elements: list[Any]) -> None:
+        if self._first_line is None:
+            self._gathered.add_numbered_table(lines)
+            return
+        before = self._first_line - 1
+        numbered = (Line(row=before + elements[line.row - 1].sourceline, cells=line.cells) for line in lines)
+        self._gathered.add([Sheet(kind="table", name=None, lines=tuple(numbered))])
 
     def _read_cell(self, cell: Any, nested: list[Any]) -> Cell:
         words: list[str] = []
@@ -204,9 +229,9 @@ class _Page:
         style = child.get("style") or ""
         if not isinstance(child.tag, str) or child.tag in _SILENT:
             return
-        if child.get("hidden") is not None or _HIDDEN.search(style):
-            self._hidden += bool(tidy(child.text_content()))
-        elif child.tag in _STRUCK or _STRUCK_STYLE.search(style):
+        if self._is_hidden(child):
+            return
+        if child.tag in _STRUCK or _STRUCK_STYLE.search(style):
             words = tidy(_SPACE.sub(" ", child.text_content()))
             if words:
                 self._struck.append(words)
@@ -217,17 +242,20 @@ class _Page:
         else:
             yield from self._pieces(child, depth + 1)
 
+    def _is_hidden(self, element: Any) -> bool:
+        """Whether a reader of the page does not see an element; one with words is counted."""
+        is_hidden = element.get("hidden") is not None or _HIDDEN.search(element.get("style") or "") is not None
+        self._hidden += is_hidden and bool(tidy(element.text_content()))
+        return is_hidden
+
 
 def _find_rows(table: Any) -> Iterator[Any]:
     """Give the rows of a table, not those of tables within it."""
     for child in table:
         if child.tag == "tr":
-            rows = [child]
+            yield child
         elif child.tag in ("thead", "tbody", "tfoot"):
-            rows = list(child.iterchildren("tr"))
-        else:
-            continue
-        yield from (row for row in rows if row.get("hidden") is None and not _HIDDEN.search(row.get("style") or ""))
+            yield from child.iterchildren("tr")
 
 
 def _read_span(given: str | None, most: int) -> int:

@@ -6,17 +6,22 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.files.pdf_lines import Block, join_pieces
+from suanpei.market.quotes.files.pdf_lines import Block, group_lines, join_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from suanpei.market.quotes.files.pdf_marks import Piece, Rule
 
 _NEAR_POINTS = 3.0
 """Rules closer than this are one; ends closer than this touch. [pt]"""
-_MOST_PLACES = 20_000
-"""Places of one grid; drawings have more, tables do not. [-]"""
+_MOST_BANDS = 2
+"""Of a table whose rows may stand without rules between them: its header and the rest. [-]"""
+_LEAST_FILLED = 0.75
+"""Of the cells of such rows. [-]"""
+_MOST_RULES = 2_000
+_MOST_PLACES = 5_000
+"""Of a page, and places of one grid; drawings have more, tables do not. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +43,7 @@ def find_grids(rules: Sequence[Rule]) -> list[Grid]:
     """
     merged = _merge(rules)
     grids: list[Grid] = []
-    for group in _groups(merged):
+    for group in _groups(merged) if len(merged) <= _MOST_RULES else ():
         columns = _distinct([rule.place for rule in group if not rule.is_level])
         rows = _distinct([rule.place for rule in group if rule.is_level])[::-1]
         places = (len(columns) - 1) * (len(rows) - 1)
@@ -66,14 +71,36 @@ def read_grid(grid: Grid, pieces: Sequence[Piece]) -> tuple[Block | None, set[in
             held.setdefault(regions[place], []).append(piece)
             used.add(number)
     texts = {region: join_pieces(inside) for region, inside in held.items()}
+    columns = range(len(grid.columns) - 1)
     rows: list[tuple[str, ...]] = []
     for row in range(len(grid.rows) - 1):
-        own = [region for region in texts if region[0] == row]
-        if own:
-            rows.append(tuple(texts.get(regions[row, column], "") for column in range(len(grid.columns) - 1)))
+        own = {region: inside for region, inside in held.items() if region[0] == row}
+        lines = _split_band(own) if len(grid.rows) <= _MOST_BANDS + 1 else []
+        if lines:
+            rows += [tuple(line.get(regions[row, column], "") for column in columns) for line in lines]
+        elif own:
+            rows.append(tuple(texts.get(regions[row, column], "") for column in columns))
     if not rows:
         return None, used
     return Block(top=grid.rows[0], rows=tuple(rows), edges=grid.columns), used
+
+
+def _split_band(held: Mapping[tuple[int, int], Sequence[Piece]]) -> list[dict[tuple[int, int], str]]:
+    """Part a band that holds several rows without rules between them; none where it is one row.
+
+    Rows fill most of their cells, line by line; the wrapped text of one row stands in a few of its cells.
+    """
+    cell_of = {id(piece): cell for cell, inside in held.items() for piece in inside}
+    lines: list[dict[tuple[int, int], list[Piece]]] = []
+    for group in group_lines([piece for inside in held.values() for piece in inside]):
+        cells: dict[tuple[int, int], list[Piece]] = {}
+        for piece in group:
+            cells.setdefault(cell_of[id(piece)], []).append(piece)
+        lines.append(cells)
+    filled = sum(map(len, lines))
+    if len(lines) < 2 or len(held) < 2 or filled < _LEAST_FILLED * len(held) * len(lines):
+        return []
+    return [{cell: join_pieces(inside) for cell, inside in cells.items()} for cells in lines]
 
 
 def _merge(rules: Sequence[Rule]) -> list[Rule]:

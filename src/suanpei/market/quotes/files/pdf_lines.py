@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from suanpei.market.quotes.files.pdf_marks import Piece
 
@@ -19,6 +20,8 @@ _CELL_GAP = 0.85
 """Of the size: wider parts cells; two spaces are 0.5 to 0.56, justified text seldom stretches one beyond 0.8. [-]"""
 _LINE_STEP = 3.5
 """Of the size: a larger step down ends a table. [-]"""
+_WRAPPED = 0.75
+"""Of the usual step between rows: a part of a cell that is closer to a row than this belongs to it. [-]"""
 _WIDE = ("W", "F")
 
 
@@ -51,10 +54,19 @@ class _TextLine:
 
 def join_pieces(pieces: Sequence[Piece]) -> str:
     """Put the pieces of one cell together: along their lines, and its wrapped lines after each other."""
+    return join_words([" ".join(segment.text for segment in line.segments) for line in _find_lines(pieces)])
+
+
+def join_words(parts: Iterable[str]) -> str:
+    """Put wrapped lines after each other, with a space except beside Chinese.
+
+    Example:
+        >>> join_words(["起租", "三个月", "", "2 x", "8468"])
+        '起租三个月2 x 8468'
+    """
     text = ""
-    for line in _find_lines(pieces):
-        words = " ".join(segment.text for segment in line.segments)
-        text += words if not text or _is_wide(text[-1]) or _is_wide(words[0]) else f" {words}"
+    for part in filter(None, parts):
+        text += part if not text or _is_wide(text[-1]) or _is_wide(part[0]) else f" {part}"
     return text
 
 
@@ -81,7 +93,7 @@ def read_lines(pieces: Sequence[Piece]) -> list[Block]:
         end = _run_end(lines, start)
         columns = _find_columns(lines[start:end]) if end > start else []
         if len(columns) > 1:
-            rows = tuple(_lay_out(line, columns) for line in lines[start:end])
+            rows = _lay_out_rows(lines[start:end], columns)
             edges = tuple(left for left, _ in columns)
             blocks.append(Block(top=lines[start].base, rows=rows, edges=edges))
         else:
@@ -92,16 +104,21 @@ def read_lines(pieces: Sequence[Piece]) -> list[Block]:
     return blocks
 
 
-def _find_lines(pieces: Sequence[Piece]) -> list[_TextLine]:
-    """Gather pieces into lines from the top, and into segments along them."""
+def group_lines(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """Gather pieces into lines from the top."""
     groups: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda each: (-each.base, each.left)):
         if groups and groups[-1][0].base - piece.base <= _SAME_LINE * max(piece.size, groups[-1][0].size):
             groups[-1].append(piece)
         else:
             groups.append([piece])
+    return groups
+
+
+def _find_lines(pieces: Sequence[Piece]) -> list[_TextLine]:
+    """Gather pieces into lines, and into segments along them."""
     lines: list[_TextLine] = []
-    for group in groups:
+    for group in group_lines(pieces):
         segments = _find_segments(sorted(group, key=lambda each: each.left))
         if segments:
             size = max(piece.size for piece in group)
@@ -151,6 +168,28 @@ def _find_columns(lines: Sequence[_TextLine]) -> list[tuple[float, float]]:
         else:
             columns.append((left, right))
     return columns
+
+
+def _lay_out_rows(lines: Sequence[_TextLine], columns: Sequence[tuple[float, float]]) -> tuple[tuple[str, ...], ...]:
+    """Put lines into rows; a part alone that stands much closer to a row than rows to each other is wrapped from it."""
+    full = [place for place, line in enumerate(lines) if len(line.segments) > 1]
+    steps = sorted(lines[upper].base - lines[lower].base for upper, lower in itertools.pairwise(full))
+    near = _WRAPPED * steps[len(steps) // 2]
+    belongs = {place: place for place in full}
+    for place, line in enumerate(lines):
+        if place not in belongs:
+            nearest = _nearest(lines, full, line.base)
+            belongs[place] = nearest if abs(lines[nearest].base - line.base) < near else place
+    rows: list[tuple[str, ...]] = []
+    for row in sorted(set(belongs.values())):
+        laid = [_lay_out(lines[place], columns) for place in range(len(lines)) if belongs[place] == row]
+        rows.append(tuple(join_words(column) for column in zip(*laid, strict=True)))
+    return tuple(rows)
+
+
+def _nearest(lines: Sequence[_TextLine], places: Sequence[int], base: float) -> int:
+    """Find the row that a baseline is nearest to."""
+    return min(places, key=lambda place: abs(lines[place].base - base))
 
 
 def _lay_out(line: _TextLine, columns: Sequence[tuple[float, float]]) -> tuple[str, ...]:

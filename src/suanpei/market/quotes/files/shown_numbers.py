@@ -31,10 +31,12 @@ _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)")
 _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _FIRST_DAY = datetime(1899, 12, 31)  # noqa: DTZ001  # dates of a workbook have no zone
 _FIRST_DAY_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
+_DAY_S = 86_400
 _LEAP_DAY = 60
 """29 February 1900, which spreadsheets have and the calendar has not."""
 _LAST_DAY = 2_958_465
 """31 December 9999."""
+_HALF_SECOND = Decimal("0.5") / _DAY_S
 
 
 class _Token(NamedTuple):
@@ -47,7 +49,7 @@ class _Section(NamedTuple):
     condition: tuple[str, Decimal] | None
     is_date: bool
     is_plain: bool
-    """General, or one that is shown as General here: fractions and powers."""
+    """Of fractions or powers, whose numbers are written plainly here."""
 
 
 class NumberFormat:
@@ -61,7 +63,7 @@ class NumberFormat:
     def show(self, value: Decimal) -> str:
         """Write a number as a reader of the workbook sees it."""
         section, has_sign = self._choose(value)
-        if section.is_plain and all(token.kind in ("general", "digit", "exponent", "sign") for token in section.tokens):
+        if section.is_plain:
             return write_plain(value)
         return _fill(section, value if has_sign else abs(value))
 
@@ -73,7 +75,8 @@ class NumberFormat:
             tokens = self._sections[3].tokens
         if not any(token == ("sign", "@") for token in tokens):
             return text
-        return "".join(text if token == ("sign", "@") else token.text for token in tokens if _is_shown(token))
+        pieces = (text if token == ("sign", "@") else token.text if _is_shown(token) else "" for token in tokens)
+        return "".join(pieces)
 
     def _choose(self, value: Decimal) -> tuple[_Section, bool]:
         """Choose the section that a number falls under, and whether its sign is still to be written."""
@@ -118,14 +121,14 @@ def write_date(serial: Decimal, *, is_1904: bool) -> str:
         >>> write_date(Decimal("45717"), is_1904=False), write_date(Decimal("45717.4375"), is_1904=False)
         ('2025-03-01', '2025-03-01 10:30')
     """
-    if not 0 <= serial <= _LAST_DAY:
+    if not 0 <= serial < _LAST_DAY + 1 - _HALF_SECOND:
         return write_plain(serial)
-    days, seconds = int(serial), round((serial % 1) * 86_400)
+    days, seconds = divmod(round(serial * _DAY_S), _DAY_S)
     if not is_1904 and days > _LEAP_DAY:
         days -= 1
     moment = (_FIRST_DAY_1904 if is_1904 else _FIRST_DAY) + timedelta(days=days, seconds=seconds)
     time = f"{moment:%H:%M:%S}".removesuffix(":00")
-    if serial < 1:
+    if not days:
         return time
     return f"{moment:%Y-%m-%d} {time}" if seconds else f"{moment:%Y-%m-%d}"
 
@@ -161,7 +164,7 @@ def _read_section(code: str) -> _Section:
             tokens.append(_Token(kind, text))
     signs = {token.text for token in tokens if token.kind == "sign"}
     kinds = {token.kind for token in tokens}
-    is_plain = bool(kinds & {"general", "exponent"}) or "/" in signs
+    is_plain = "exponent" in kinds or "/" in signs
     return _Section(tuple(tokens), condition, is_date, is_plain)
 
 
@@ -193,15 +196,16 @@ def _fill(section: _Section, value: Decimal) -> str:
     decimals = [place for place in places if place > point]
     commas = [place for place, token in enumerate(tokens) if token == ("sign", ",")]
     last = whole[-1] if whole else -1
-    scale = sum(1 for place in commas if place > last and (place < point or point == len(tokens)))
+    scale = sum(place > last for place in commas)
     shown = value.scaleb(-3 * scale) * Decimal(100) ** sum(token == ("sign", "%") for token in tokens)
     is_drawn = any(_is_shown(token) for token in tokens[whole[0] : last]) if whole else False
     text = write_plain(abs(shown))
-    if not section.is_plain:
+    if all(tokens[place].kind == "digit" for place in whole):
         text = _round(abs(shown), [tokens[place].text for place in decimals], is_drawn=is_drawn)
     digits, _, fraction = text.partition(".")
     groups = any(whole and whole[0] < place < last for place in commas)
-    placed = _place_digits(digits, [tokens[place].text for place in whole], is_grouped=groups)
+    marks = ["0" if tokens[place].kind == "general" else tokens[place].text for place in whole]
+    placed = _place_digits(digits, marks, is_grouped=groups)
     written = dict(zip(whole, placed, strict=True))
     end = decimals[-1] if decimals else (point if point < len(tokens) else last)
     pieces = ["-"] if value < 0 and Decimal(text) != 0 else []

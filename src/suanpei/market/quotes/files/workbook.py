@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _WHOLE = re.compile(r"-?\d{1,11}")
+_LETTERS = re.compile(r"[A-Z]{1,3}")
 Cells = list[tuple[int, int]]
 """Places: row from 1, column from 0."""
 
@@ -84,6 +85,7 @@ class _SheetReader:
         self._name = name
         self._gathered = gathered
         self._rows: dict[int, list[str]] = {}
+        self._styles = {str(place): style for place, style in enumerate(book.styles)}
         self._same: dict[str, str] = {}
         self._columns: dict[str, int] = {}
         self._merged: list[str] = []
@@ -117,25 +119,27 @@ class _SheetReader:
         row = _whole(element.get("r")) or last + 1
         cells: list[str] = []
         next_column = 0
+        columns, same = self._columns, self._same
         for cell in element:
-            reference = cell.get("r") or ""
-            letters = reference.rstrip("0123456789")
-            column = self._columns.get(letters, -1)
+            letters = (cell.get("r") or "").rstrip("0123456789")
+            column = columns.get(letters, -1)
             if column < 0:
-                place = read_reference(reference)
-                column = next_column if place is None else place[1]
-                if place is not None:
-                    self._columns[letters] = column
+                column = next_column
+                if _LETTERS.fullmatch(letters):
+                    column = columns[letters] = column_of(letters)
             next_column = column + 1
             text = self._read_cell(cell, row, column)
-            if not text:
+            if text is None:
                 continue
-            if column >= MOST_COLUMNS:
+            shown = same.get(text)
+            if shown is None:
+                shown = same[text] = tidy(text)
+            if column >= MOST_COLUMNS and shown:
                 self._far.append((row, column))
-                continue
-            if len(cells) <= column:
-                cells.extend([""] * (column + 1 - len(cells)))
-            cells[column] = text
+            elif shown:
+                if len(cells) <= column:
+                    cells.extend([""] * (column + 1 - len(cells)))
+                cells[column] = shown
         if cells:
             self._gathered.count_cells(len(cells))
             self._rows[row] = cells
@@ -143,49 +147,38 @@ class _SheetReader:
                 self._hidden_rows.append((row, 0))
         return row
 
-    def _read_cell(self, cell: Any, row: int, column: int) -> str:
-        """Give a cell as it is shown."""
+    def _read_cell(self, cell: Any, row: int, column: int) -> str | None:
+        """Give a cell as it is shown; None where nothing is."""
+        if not len(cell):
+            return None
         kind = cell.get("t") or "n"
-        stored: str | None = None
-        has_formula = False
-        text, struck = "", ""
-        for child in cell:
-            tag = child.tag
-            if tag.endswith("}v"):
-                stored = child.text
-            elif tag.endswith("}f"):
-                has_formula = True
-            elif tag.endswith("}is"):
-                text, struck = read_text(child)
-        if stored is None and not text and not struck:
-            if has_formula and kind != "str":
-                self._no_value.append((row, column))
-            return ""
-        given = cell.get("s")
-        style = (
-            self._book.styles[int(given)]
-            if given and given.isdecimal() and int(given) < len(self._book.styles)
-            else PLAIN
-        )
-        if stored is not None:
+        style = self._styles.get(cell.get("s"), PLAIN)
+        content = cell[-1]
+        struck = ""
+        if kind == "inlineStr":
+            text, struck = read_text(content)
+        else:
+            stored = content.text if content.tag.endswith("}v") else None
+            if stored is None:
+                if kind != "str" and content.getparent()[0].tag.endswith("}f"):
+                    self._no_value.append((row, column))
+                return None
             if kind == "s":
-                place = _whole(stored)
-                if 0 <= place < len(self._book.texts):
-                    text, struck = self._book.texts[place]
+                place = int(stored) if stored.isdecimal() else len(self._book.texts)
+                text, struck = self._book.texts[place] if place < len(self._book.texts) else ("", "")
             elif kind == "n":
                 text = self._show(stored, style, row, column)
             else:
                 text = {"1": "TRUE", "0": "FALSE"}.get(stored, stored) if kind == "b" else stored
-        if kind not in ("n", "b", "e", "d") and style.number_format is not None:
+                if kind == "e":
+                    self._errors.append((row, column))
+        if style.number_format is not None and kind in ("s", "str", "inlineStr"):
             text = style.number_format.show_text(text)
-        if kind == "e":
-            self._errors.append((row, column))
         if style.is_struck:
             text, struck = "", text
-        if struck:
+        if struck and tidy(struck):
             self._struck.append(f"{name_cell(self._name, row, column)} {tidy(struck)}")
-        text = tidy(text)
-        return self._same.setdefault(text, text)
+        return text
 
     def _show(self, stored: str, style: Style, row: int, column: int) -> str:
         if style.number_format is None and _WHOLE.fullmatch(stored):

@@ -54,12 +54,8 @@ class Style:
 PLAIN = Style(number_format=None, is_struck=False, is_currency_open=False)
 
 
-class SharedText(NamedTuple):
-    """A text that cells refer to."""
-
-    text: str
-    struck: str
-    """Its parts that are struck out."""
+SharedText = tuple[str, str]
+"""A text, and its parts that are struck out."""
 
 
 class SheetPart(NamedTuple):
@@ -120,6 +116,8 @@ def read_book(package: Package) -> Book:
 
 def read_text(element: Any) -> SharedText:
     """Read a text of one or several runs: what is struck out apart, phonetic guides left out."""
+    if len(element) == 1 and element[0].tag.endswith("}t"):
+        return element[0].text or "", ""
     words: list[str] = []
     struck: list[str] = []
     for child in element:
@@ -131,7 +129,7 @@ def read_text(element: Any) -> SharedText:
             mark = child.find("{*}rPr/{*}strike")
             is_struck = mark is not None and (mark.get("val") is None or is_true(mark.get("val")))
             (struck if is_struck else words).append(text)
-    return SharedText("".join(words), "".join(struck))
+    return "".join(words), "".join(struck)
 
 
 def _read_texts(package: Package, part: str | None) -> list[SharedText]:
