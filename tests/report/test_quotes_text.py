@@ -20,7 +20,7 @@ from suanpei.report.text.quote_notes import say_amount, say_price, say_term
 from suanpei.report.text.quotes import MOST_OFFERS, MOST_UNREAD, render_quotes
 from tests.golden.plan_samples import print_at
 from tests.golden.quote_samples import handmade
-from tests.market.quotes.samples import context, price, quoted, reading
+from tests.market.quotes.quoted_samples import context, price, quoted, reading
 
 if TYPE_CHECKING:
     from suanpei.report.locale import Language

@@ -1,99 +1,74 @@
-"""Quoted offers made by hand, for whatever takes them further: every field stated, nothing suspicious."""
+"""Documents and contexts that the tests of quotes share."""
 
 from __future__ import annotations
 
-from datetime import date
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+import csv
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.price_rows import load_exchange_rates, load_prices
+from suanpei.market.quotes.card_text import CardReader
+from suanpei.market.quotes.clues import ClueReader
 from suanpei.market.quotes.document import Document, Line, Sheet
-from suanpei.market.quotes.quoted import Place, Question, QuotedOffer, QuotedPrice, Quotes, Reading
-from suanpei.market.quotes.read import QuoteContext
-from suanpei.market.terms import Term
-from suanpei.messages import Message
+from suanpei.market.quotes.read import QuoteContext, read_quotes
+from suanpei.market.quotes.words import load_words
+from tests.market.price_samples import AS_OF
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.document import Unread
+    from collections.abc import Sequence
 
-DAY = date(2026, 11, 30)
-CATALOGUE = load_catalogue()
+    from suanpei.market.quotes.quoted import QuotedOffer, Quotes
+
+DATA = Path(__file__).parents[2] / "data" / "quotes"
+WORDS = load_words(load_catalogue())
+CLUES = ClueReader(WORDS)
+CARDS = CardReader(load_catalogue(), WORDS)
 
 
-def context(currency: str = "CNY", *rate: str) -> QuoteContext:
-    """What quotes are read against, on the day of the tests."""
+@cache
+def context(currency: str = "CNY") -> QuoteContext:
+    """What quotes are read with, on the day of the tests."""
+    catalogue = load_catalogue()
     return QuoteContext(
-        catalogue=CATALOGUE,
-        prices=load_prices(CATALOGUE),
-        rates=load_exchange_rates(CATALOGUE, rate),
+        catalogue=catalogue,
+        prices=load_prices(catalogue),
+        rates=load_exchange_rates(catalogue),
         currency=currency,
-        as_of=DAY,
+        as_of=AS_OF,
     )
 
 
-def price(amount: str | None = "12.5", **changes: Any) -> QuotedPrice:
-    """A price with tax in at 6 %."""
-    exact = None if amount is None else Fraction(amount)
-    values: dict[str, Any] = {
-        "amount": exact,
-        "low": exact,
-        "high": exact,
-        "currency": "CNY",
-        "tax": "in",
-        "tax_rate": None,
-        "amount_tax_in": exact,
-        "amount_tax_out": None,
-    }
-    return QuotedPrice(**{**values, **changes})
+def table(rows: Sequence[Sequence[str]], file: str = "quote.csv") -> Document:
+    """A document of one table."""
+    lines = tuple(Line(row=row, cells=tuple(cell.strip() for cell in cells)) for row, cells in enumerate(rows, start=1))
+    return Document(file=file, sheets=(Sheet(kind="table", name=None, lines=lines),))
 
 
-def quoted(**changes: Any) -> QuotedOffer:
-    """Sixteen nodes of eight H800 by the month at 12.5 yuan per card-hour."""
-    values: dict[str, Any] = {
-        "source": Place(file="q.csv", sheet=None, row=4, cell="F4"),
-        "seller": "甲云",
-        "accelerator": "H800-SXM5-80GB",
-        "accelerator_as_written": "H800 80G SXM5",
-        "accelerators_per_unit": 8,
-        "price_as_written": "73000 元/台/月",
-        "quoted_currency": "CNY",
-        "price_per_accelerator_hour": price(),
-        "pricing": "monthly",
-        "term": Term(billing_hours=730.0, minimum_hours=3 * 730.0),
-        "count": 128,
-        "links": "8×400G IB",
-        "region": "",
-        "quote_date": None,
-        "valid_until": None,
-        "readings": (reading("12.5", "node", 730),),
-        "flags": (),
-        "confidence": "high",
-        "note": "",
-    }
-    return QuotedOffer(**{**values, **changes})
+def text(words: str, file: str = "chat.txt") -> Document:
+    """A document of running text."""
+    lines = tuple(Line(row=row, cells=(line.strip(),)) for row, line in enumerate(words.strip().split("\n"), start=1))
+    return Document(file=file, sheets=(Sheet(kind="text", name=None, lines=lines),))
 
 
-def reading(amount: str, billed: Any = "card", period_hours: int = 1, *, is_plausible: bool | None = True) -> Reading:
-    """One way to read an amount."""
-    return Reading(
-        amount=Fraction(amount),
-        billed=billed,
-        period_hours=Fraction(period_hours),
-        quoted_currency="CNY",
-        is_plausible=is_plausible,
-        why=Message("an hour"),
-    )
+def bundled(name: str) -> Document:
+    """A captured quote of the test data."""
+    with (DATA / name).open(encoding="utf-8-sig", newline="") as file:
+        return table(list(csv.reader(file)), name)
 
 
-def quotes(*offers: QuotedOffer, questions: tuple[Question, ...] = (), unread: tuple[Unread, ...] = ()) -> Quotes:
-    """What was read of some files."""
-    return Quotes(offers=offers, questions=questions, unread=unread, assumptions=())
+def read(document: Document, currency: str = "CNY") -> Quotes:
+    """Read one document."""
+    return read_quotes([document], context(currency))
 
 
-def table(*lines: str, file: str = "catalogs/v8/lambda/vms.csv", separator: str = "|") -> Document:
-    """A file with one table, its cells separated by bars."""
-    rows = tuple(
-        Line(row=row, cells=tuple(cell.strip() for cell in line.split(separator))) for row, line in enumerate(lines, 1)
-    )
-    return Document(file=file, sheets=(Sheet(kind="table", name=None, lines=rows),))
+def read_one(document: Document, currency: str = "CNY") -> QuotedOffer:
+    """Read a document that holds one offer."""
+    (offer,) = read(document, currency).offers
+    return offer
+
+
+def offer_of(row: dict[str, str], currency: str = "CNY") -> QuotedOffer:
+    """Read a table of one row, given by its headings."""
+    return read_one(table([list(row), list(row.values())]), currency)

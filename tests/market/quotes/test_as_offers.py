@@ -13,7 +13,7 @@ from suanpei.market.quotes.as_offers import make_offers, to_money
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.money import Money
-from tests.market.quotes.samples import CATALOGUE, DAY, price, quoted, quotes, reading
+from tests.market.quotes.quoted_samples import CATALOGUE, DAY, price, quoted, quotes, reading
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Offer

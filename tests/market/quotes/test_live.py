@@ -11,7 +11,7 @@ import pytest
 
 from suanpei.errors import InputError, MissingExtraError
 from suanpei.market.quotes.live import FOLDER_VARIABLE, load_gpuhunt, read_live
-from tests.market.quotes.samples import context
+from tests.market.quotes.quoted_samples import context
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -57,8 +57,9 @@ class HeaderReader:
                 for heading, role in self._by_heading.items()
                 if not (heading.isascii() and len(heading) <= _SHORT_WORD) and len(heading) > 1
             ),
-            key=lambda item: -len(item[0]),
+            key=lambda item: (item[1] != "price", -len(item[0])),
         )
+        """A heading that holds a word for a price is one of prices, whatever else it names."""
 
     def read(self, row: int, cells: Sequence[str]) -> Header | None:
         """Read a line as a header; None where it is none."""
@@ -66,18 +67,22 @@ class HeaderReader:
         if len(given) < LEAST_NAMED or any(len(cell) > LONGEST_HEADING for cell in given):
             return None
         roles = [self.role(cell) if cell else None for cell in cells]
-        named = {role for role in roles if role}
-        if len(named) < LEAST_NAMED or not named & _OFFER_ROLES or 2 * sum(1 for role in roles if role) < len(given):
+        terms = [self._is_term(cell) for cell in cells]
+        named = {role for role in roles if role} | ({"price"} if _has_price_terms(roles, terms) else set())
+        if (
+            len(named) < LEAST_NAMED
+            or not named & _OFFER_ROLES
+            or 2 * sum(1 for role, is_term in zip(roles, terms, strict=True) if role or is_term) < len(given)
+        ):
             return None
         if any(self._is_content(cell) for cell in given):
             return None
-        terms = [self._is_term(cell) for cell in cells]
         priced = [
             number
             for number, (role, is_term) in enumerate(zip(roles, terms, strict=True))
             if role == "price" or (is_term and role in (None, "pricing"))
         ]
-        if "price" not in named and len([number for number in priced if roles[number] == "pricing"]) == 1:
+        if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
             priced = [number for number in priced if roles[number] is None]
         return Header(
             row=row,
@@ -118,6 +123,11 @@ class HeaderReader:
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
         )
+
+
+def _has_price_terms(roles: Sequence[str | None], terms: Sequence[bool]) -> bool:
+    """Tell whether a column without a known heading is named by a way of paying: its cells are prices."""
+    return any(is_term and role is None for role, is_term in zip(roles, terms, strict=True))
 
 
 def _stands_alone(text: str, start: int, length: int) -> bool:

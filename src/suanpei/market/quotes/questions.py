@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.price_questions import ask_currency, ask_discount, ask_missing_price, ask_part, ask_unit
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.quotes.unit_text import PERIOD_HOURS
 from suanpei.messages import Message
@@ -14,11 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.price_questions import Asked
     from suanpei.market.quotes.quoted import QuotedOffer
-
-Asked = tuple[Message, Message]
-"""The problem and the question."""
-_FAR = ("too_cheap_unit_suspect", "too_dear_unit_suspect", "price_far_from_band")
 
 
 def ask(draft: Draft, offer: QuotedOffer) -> Iterator[Question]:
@@ -36,13 +34,13 @@ def ask(draft: Draft, offer: QuotedOffer) -> Iterator[Question]:
     price_cell = draft.place.cell
     yield from _of(offer, _cell(draft, "card", "instance"), _ask_card(card, draft.card.candidates, flags))
     if offer.price_as_written and "price_missing" not in flags:
-        yield from _of(offer, price_cell, _ask_unit(offer, flags))
-        yield from _of(offer, price_cell, _ask_currency(offer.price_as_written, flags))
-        yield from _of(offer, price_cell, _ask_part(offer.price_as_written, flags))
+        yield from _of(offer, price_cell, ask_unit(offer, flags))
+        yield from _of(offer, price_cell, ask_currency(card, offer.price_as_written, flags))
+        yield from _of(offer, price_cell, ask_part(card, offer.price_as_written, flags))
     elif "price_missing" in flags:
-        yield from _of(offer, price_cell, _missing_price(card))
+        yield from _of(offer, price_cell, ask_missing_price(card))
     yield from _of(offer, _cell(draft, "unit", "note"), _ask_pflops(draft, flags))
-    yield from _of(offer, _cell(draft, "pricing", "note"), _ask_discount(offer.price_as_written, flags))
+    yield from _of(offer, _cell(draft, "pricing", "note"), ask_discount(card, offer.price_as_written, flags))
     yield from _of(offer, _cell(draft, "tax"), _ask_tax(draft.tax.state, has_rate=draft.tax.rate_fraction is not None))
     yield from _of(offer, _cell(draft, "links"), _ask_links(offer))
     yield from _of(offer, _cell(draft, "stock"), _ask_count(offer, flags))
@@ -61,14 +59,6 @@ def _cell(draft: Draft, *roles: str) -> str:
     """Name the cell of a thing; the offer's own where the table has no column for it."""
     column = draft.header.column(*roles) if draft.header else None
     return draft.place.cell if column is None else name_cell(draft.place.sheet, draft.place.row, column)
-
-
-@lru_cache(maxsize=4_096)
-def _missing_price(card: str) -> Asked:
-    return (
-        Message("no price is stated"),
-        Message("please quote {card}: the price, for one card or for the whole machine, and for how long", card=card),
-    )
 
 
 def _ask_card(card: str, candidates: tuple[str, ...], flags: set[str]) -> Asked | None:
@@ -123,110 +113,6 @@ def _bare_memory(card: str) -> Asked:
     )
 
 
-def _ask_unit(offer: QuotedOffer, flags: set[str]) -> Asked | None:
-    """Ask about the unit: open, inferred, or contradicted by other prices."""
-    price = offer.price_as_written
-    if "node_price_mislabelled" in flags:
-        return _node_price(price, offer.accelerators_per_unit or 1)
-    if "unit_missing" in flags:
-        return _open_unit(price)
-    if flags.intersection(_FAR):
-        return _far_price(price, is_cheap="too_cheap_unit_suspect" in flags)
-    return _inferred_unit(price) if flags & {"unit_missing_inferred", "node_size_inferred"} else None
-
-
-@lru_cache(maxsize=4_096)
-def _node_price(price: str, gpus: int) -> Asked:
-    return (
-        Message("{price} is exactly {gpus} times another price of the same card", price=price, gpus=gpus),
-        Message(
-            "is {price} the price of the whole machine with {gpus} cards, not of one card?", price=price, gpus=gpus
-        ),
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _open_unit(price: str) -> Asked:
-    return (
-        Message("the unit of {price} stays open", price=price),
-        Message(
-            "is {price} for one card or for the whole machine (with how many cards), and per hour, day, month or year?",
-            price=price,
-        ),
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _inferred_unit(price: str) -> Asked:
-    return (
-        Message("the unit of {price} is not written out, it was inferred", price=price),
-        Message(
-            "is {price} for one card or for the whole machine (with how many cards), and per hour, day, month or year?",
-            price=price,
-        ),
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _far_price(price: str, *, is_cheap: bool) -> Asked:
-    problem = (
-        Message("{price} in this unit is far below the price band of the card", price=price)
-        if is_cheap
-        else Message("{price} in this unit is far from the price band of the card", price=price)
-    )
-    return problem, Message(
-        "please confirm {price} and what it is for: one card or the whole machine, and how long", price=price
-    )
-
-
-def _ask_currency(price: str, flags: set[str]) -> Asked | None:
-    if "currency_suspect" in flags:
-        return _currency(price, is_suspect=True)
-    return _currency(price, is_suspect=False) if "currency_missing_inferred" in flags else None
-
-
-@lru_cache(maxsize=4_096)
-def _currency(price: str, *, is_suspect: bool) -> Asked:
-    problem = (
-        Message("the currency of {price} does not fit the other prices of the card", price=price)
-        if is_suspect
-        else Message("the currency of {price} is not stated", price=price)
-    )
-    return problem, Message("in which currency is {price}?", price=price)
-
-
-def _ask_part(price: str, flags: set[str]) -> Asked | None:
-    if "component_price" in flags:
-        return _component(price)
-    if "from_price" in flags:
-        return _lowest(price)
-    return _tiers(price) if any(flag.startswith("two_tiers:") for flag in flags) else None
-
-
-@lru_cache(maxsize=4_096)
-def _component(price: str) -> Asked:
-    return (
-        Message("{price} is for the card without its host", price=price),
-        Message("what do processor, memory and disk of the host cost per card and hour beside {price}?", price=price),
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _lowest(price: str) -> Asked:
-    return (
-        Message("{price} is a lowest price", price=price),
-        Message("{price} is a lowest price: what does exactly this machine cost for our term and count?", price=price),
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _tiers(price: str) -> Asked:
-    return (
-        Message("{price} names two prices", price=price),
-        Message("{price}: which price holds for which class of machine, and which would we get?", price=price),
-    )
-
-
 def _ask_pflops(draft: Draft, flags: set[str]) -> Asked | None:
     if "per_PFLOPS" not in flags:
         return None
@@ -238,18 +124,6 @@ def _ask_pflops(draft: Draft, flags: set[str]) -> Asked | None:
         if "p_per_card_wrong" not in flags
         else Message("P is not counted as dense FP16 of the data sheet"),
         Message("in which number format is P counted, dense or sparse, and how many cards make the P that we pay for?"),
-    )
-
-
-def _ask_discount(price: str, flags: set[str]) -> Asked | None:
-    return _discount(price) if any(flag.startswith("discount_") for flag in flags) else None
-
-
-@lru_cache(maxsize=4_096)
-def _discount(price: str) -> Asked:
-    return (
-        Message("a discount is named beside {price}", price=price),
-        Message("is {price} before or after the discount, and what must we sign to get it?", price=price),
     )
 
 

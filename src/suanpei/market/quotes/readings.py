@@ -168,11 +168,13 @@ class Settler:
     def _billed_options(self, draft: Draft) -> tuple[list[tuple[Billed, int]], str | None]:
         """List what the amount may be for, with its cards, and what other words speak for."""
         gpus = draft.unit_gpus
-        implied = draft.series_billed or ("instance" if draft.facts.instance_gpus else draft.facts.row.implied)
+        implied = draft.series_billed or draft.facts.row.implied
         if draft.unit.billed == "card":
             return [("card", 1)], "card"
         if draft.unit.billed is not None:
             return ([(draft.unit.billed, gpus)] if gpus else []), draft.unit.billed
+        if draft.facts.instance_gpus and gpus:
+            return [("instance", gpus)], "instance"
         if gpus == 1:
             return [("card", 1)], "card"
         if gpus is None:
