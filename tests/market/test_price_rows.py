@@ -11,9 +11,9 @@ from importlib import resources
 import pytest
 
 from suanpei.errors import InputError
-from suanpei.market.price_rows import build_price_rows, is_in_region
+from suanpei.market.price_rows import build_price_rows, is_in_region, load_exchange_rates
 from suanpei.market.terms import Tax, Term, parse_term
-from tests.market.price_samples import CATALOGUE, bundled_table, price_row, raw_row
+from tests.market.price_samples import CATALOGUE, bundled_table, price_row, raw_row, usd
 
 
 def _csv_rows(name: str) -> list[dict[str, str]]:
@@ -167,3 +167,31 @@ def test_rows_are_grouped_by_card() -> None:
     table = bundled_table()
     listed = [row for row in _csv_rows("offers_cn.csv") if row["gpu"] == "A800-SXM4-80GB" and row["tier"] != "none"]
     assert len(table["A800-SXM4-80GB"]) == len(listed) == 2
+
+
+@pytest.mark.parametrize(
+    ("own", "amount"),
+    [((), "7.2"), (("USD=7.1CNY",), "7.1"), (("USD=7.1CNY", "EUR=8CNY"), "7.1"), (("USD=7.1CNY", "USD=7.1CNY"), "7.1")],
+)
+def test_a_users_own_rate_stands_for_the_catalogues(own: tuple[str, ...], amount: str) -> None:
+    rates = load_exchange_rates(CATALOGUE, own)
+    assert rates.convert(usd("1"), "CNY").amount == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("own", "complaint"),
+    [
+        (
+            ("USD=7.1CNY", "EUR=8CNY", "USD=7.3CNY"),
+            "rate: USD to CNY is given twice, 1 USD = 7.1 CNY and 1 USD = 7.3 CNY; keep one",
+        ),
+        (
+            ("USD=7.1CNY", "CNY=0.14USD"),
+            "rate: CNY to USD is given twice, 1 USD = 7.1 CNY and 1 CNY = 0.14 USD; keep one",
+        ),
+    ],
+)
+def test_two_rates_of_one_pair_are_refused(own: tuple[str, ...], complaint: str) -> None:
+    with pytest.raises(InputError) as raised:
+        load_exchange_rates(CATALOGUE, own)
+    assert str(raised.value) == complaint

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from suanpei.verbs.gpus import GpusResult
     from suanpei.verbs.models import ModelsResult
     from suanpei.verbs.plan import PlanResult
+    from suanpei.verbs.quotes import QuotesResult
     from suanpei.verbs.sizes import SizesResult
     from suanpei.verbs.tokens import TokensResult
     from suanpei.verbs.validate import ValidateResult
@@ -163,6 +164,26 @@ def sizes(*sizes: str, **options: Any) -> SizesResult:
     _check_names(given, SizesRequest)
     request = _fill(SizesRequest, given)
     return print_well(build_sizes(request), "sizes", "render_sizes")
+
+
+def quotes(*files: PathText, **options: Any) -> QuotesResult:
+    """Bring quotes as sellers write them onto one basis: the verb ``quotes``.
+
+    Args:
+        *files: Tables, lists and messages in CSV, XLSX, Markdown, HTML, DOCX, PDF or plain text. [-]
+        **options: The options of ``suanpei quotes`` with underscores: ``currency="CNY"``, ``rate="USD=7.2CNY"``,
+            ``live=True``; `pasted` is a message as text, `as_of` the day on which an offer must still hold, today if
+            left out. [-]
+
+    Raises:
+        InputError: an option is unknown, or its value wrong, or nothing can be read.
+        MissingExtraError: a file or live prices need a package that is not installed.
+    """
+    from suanpei.verbs.quotes import QuotesRequest, read_quote_files
+
+    given = _with_defaults({"files": files, **options})
+    _check_names(given, QuotesRequest)
+    return print_well(read_quote_files(_fill(QuotesRequest, given)), "quotes", "render_quotes")
 
 
 def tokens(files: PathText | Iterable[PathText], tokenizer: PathText, **options: Any) -> TokensResult:

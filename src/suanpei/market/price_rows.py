@@ -21,7 +21,7 @@ from suanpei.market.offer import NODE8_CARDS, TIERS, PriceRow, Tier, UnitSold
 from suanpei.market.terms import Term, parse_term, read_tax
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates, Money
-from suanpei.quantities import parse_count, parse_currency
+from suanpei.quantities import parse_count, parse_currency, parse_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.machine.table import Row
     from suanpei.market.offer import Offer
+    from suanpei.money import ExchangeRate
     from suanpei.provenance import Confidence
 
 PriceTable = dict[str, tuple[PriceRow, ...]]
@@ -158,9 +159,33 @@ def load_prices(catalogue: Catalogue) -> PriceTable:
     return {name: tuple(group) for name, group in groups.items()}
 
 
-def load_exchange_rates(catalogue: Catalogue) -> ExchangeRates:
-    """Give the exchange rates of a catalogue."""
-    return ExchangeRates.from_rows(row.cells for row in catalogue.table("exchange_rates"))
+def load_exchange_rates(catalogue: Catalogue, own: Iterable[str] = ()) -> ExchangeRates:
+    """Give the exchange rates of a catalogue, a user's own before them.
+
+    Args:
+        catalogue: Holds the table. [-]
+        own: The options ``--rate``, such as ``USD=7.2CNY``; each stands for the catalogue's rate of its pair. [-]
+
+    Raises:
+        InputError: One of them cannot be read, or two of them are of one pair of currencies and differ.
+    """
+    rates = ExchangeRates.from_rows(row.cells for row in catalogue.table("exchange_rates"))
+    seen: dict[frozenset[str], ExchangeRate] = {}
+    for text in own:
+        rate = parse_rate(text, "rate")
+        first = seen.setdefault(frozenset((rate.base, rate.quote)), rate)
+        if str(first) != str(rate):
+            raise InputError(
+                Message(
+                    "rate: {base} to {quote} is given twice, {first} and {second}; keep one",
+                    base=rate.base,
+                    quote=rate.quote,
+                    first=str(first),
+                    second=str(rate),
+                )
+            )
+        rates = rates.overridden(rate)
+    return rates
 
 
 def build_price_rows(offers_rows: Iterable[Row], offers_cn_rows: Iterable[Row]) -> tuple[PriceRow, ...]:

@@ -16,6 +16,7 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 """Raised when a key of any result changes its meaning or goes away."""
+
+_UNCHANGED = frozenset({type(None), bool, str, int})
+_NUMBERS = frozenset({float, Fraction, Decimal})
+"""Types that most values of a large result have, told first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,27 +77,31 @@ def to_jsonable(value: Any, say: Callable[[Message], str] = str) -> Any:
     Raises:
         TypeError: A type that has no JSON form.
     """
-    if value is None or (isinstance(value, bool | str) and not isinstance(value, Enum)):
+    kind: Any = type(value)
+    if kind in _UNCHANGED:
         return value
+    if kind in _NUMBERS:
+        return _to_scalar(value, say)
     if isinstance(value, Message):
         values = {name: to_jsonable(item, say) for name, item in value.values.items()}
         return {"key": value.key, "values": values, "text": say(value)}
     if isinstance(value, Enum):
         return value.name.lower() if isinstance(value, IntEnum) else to_jsonable(value.value, say)
     if is_dataclass(value) and not isinstance(value, type):
-        named = ((json_name(item), getattr(value, item.name)) for item in fields(value))
-        bare = states_currency(type(value))
-        return {
-            name: to_jsonable(item.amount if bare and isinstance(item, Money) else item, say)
-            for name, item in named
-            if name is not None
-        }
+        names, bare = _members(kind)
+        document = {}
+        for attribute, name in names:
+            item = getattr(value, attribute)
+            document[name] = to_jsonable(item.amount if bare and isinstance(item, Money) else item, say)
+        return document
     if isinstance(value, Mapping):
         return {_to_key(name): to_jsonable(item, say) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_jsonable(item, say) for item in value]
     if isinstance(value, set | frozenset):
         return sorted((to_jsonable(item, say) for item in value), key=str)
+    if isinstance(value, str):
+        return value
     return _to_scalar(value, say)
 
 
@@ -105,6 +114,13 @@ def json_name(item: Field[Any]) -> str | None:
     """Name a dataclass field in JSON; None leaves it out."""
     name: str | None = item.metadata.get("json", item.name)
     return name
+
+
+@cache
+def _members(kind: Any) -> tuple[tuple[tuple[str, str], ...], bool]:
+    """Give attribute and JSON name of each field of a dataclass, and whether it states the currency of its amounts."""
+    named = ((item.name, json_name(item)) for item in fields(kind))
+    return tuple((attribute, name) for attribute, name in named if name is not None), states_currency(kind)
 
 
 def _to_scalar(value: Any, say: Callable[[Message], str]) -> Any:

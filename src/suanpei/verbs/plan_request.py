@@ -19,7 +19,6 @@ from suanpei.quantities import (
     parse_fraction,
     parse_gpu_price,
     parse_money,
-    parse_rate,
 )
 from suanpei.verbs.job_request import JobRequest  # noqa: TC001  # a replay reads the annotations at run time
 
@@ -105,9 +104,7 @@ def read_terms(request: PlanRequest, catalogue: Catalogue) -> PlanTerms:
     Raises:
         InputError: a value that cannot be read or is out of range, naming the option.
     """
-    rates = load_exchange_rates(catalogue)
-    for text in request.rate:
-        rates = rates.overridden(parse_rate(text, "rate"))
+    rates = load_exchange_rates(catalogue, request.rate)
     currency = parse_currency(request.currency, "currency")
     notes = []
     if request.gpus is None:

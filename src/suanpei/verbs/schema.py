@@ -14,6 +14,7 @@ RESULT_TYPES: dict[str, str] = {
     "plan": "suanpei.verbs.plan:PlanResult",
     "compare": "suanpei.verbs.compare:CompareResult",
     "compare-plans": "suanpei.verbs.compare_plans:ComparePlansResult",
+    "quotes": "suanpei.verbs.quotes:QuotesResult",
     "estimate": "suanpei.verbs.estimate:EstimateResult",
     "models": "suanpei.verbs.models:ModelsResult",
     "tokens": "suanpei.verbs.tokens:TokensResult",

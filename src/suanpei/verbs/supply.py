@@ -10,15 +10,14 @@ from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.indicative import PriceTerms, quote_indicative, state_price
-from suanpei.market.offers_file import load_offers
 from suanpei.market.price_rows import is_in_region, load_prices
 from suanpei.messages import Message
 from suanpei.planner.enumerate import choose_counts
 from suanpei.planner.options import ClusterOption
+from suanpei.verbs.offered import read_offers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.cluster import Cluster
@@ -171,26 +170,26 @@ def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supp
         return resolve_accelerator(inputs.catalogue, text).accelerator.name
 
     wanted = {name_of(name) for name in request.gpu}
-    notes: list[Message] = []
+    offered = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
+    notes: list[Message] = [*offered.assumptions, *offered.not_planned]
     items: list[Supply] = []
-    for path in request.offers:
-        for offer in load_offers(_existing(path), name_of):
-            if wanted and offer.accelerator_name not in wanted:
-                continue
-            if request.region is not None and not is_in_region(offer, request.region):
-                continue
-            cluster = _offered_cluster(request, inputs, offer, path)
-            priced = offer.priced_in(terms.currency, terms.rates)
-            most = min(terms.counts.most, offer.count)
-            named = [count for count in (*(terms.counts.listed or ()), most) if count <= most]
-            counts = tuple(
-                count
-                for count in choose_counts(terms.counts.least, most, cluster.gpus_per_node, named)
-                if terms.counts.allows(count) and count <= most
-            )
-            notes += [*offer.assumptions, *offer.questions, *cluster.assumptions]
-            if counts:
-                items.append(_supply(request, inputs, cluster, priced, counts))
+    for offer in offered.offers:
+        if wanted and offer.accelerator_name not in wanted:
+            continue
+        if request.region is not None and not is_in_region(offer, request.region):
+            continue
+        cluster = _offered_cluster(request, inputs, offer)
+        priced = offer.priced_in(terms.currency, terms.rates)
+        most = min(terms.counts.most, offer.count)
+        named = [count for count in (*(terms.counts.listed or ()), most) if count <= most]
+        counts = tuple(
+            count
+            for count in choose_counts(terms.counts.least, most, cluster.gpus_per_node, named)
+            if terms.counts.allows(count) and count <= most
+        )
+        notes += [*offer.assumptions, *offer.questions, *cluster.assumptions]
+        if counts:
+            items.append(_supply(request, inputs, cluster, priced, counts))
     if not items:
         raise InputError(
             Message(
@@ -201,23 +200,22 @@ def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supp
     return Supplies(items=tuple(items), assumptions=tuple(dict.fromkeys(notes)))
 
 
-def _offered_cluster(request: PlanRequest, inputs: Inputs, offer: Offer, path: Path) -> Cluster:
+def _offered_cluster(request: PlanRequest, inputs: Inputs, offer: Offer) -> Cluster:
+    """Build the cluster of an offer: nodes of the size that is sold, over the links that it names."""
     accelerator = resolve_accelerator(inputs.catalogue, offer.accelerator_name).accelerator
+    node_gpus = offer.unit_gpus if offer.unit_gpus > 1 else None
     fabric = request.fabric or (offer.links if offer.names_links else NO_LINKS)
     try:
-        return build_cluster(inputs.catalogue, accelerator, fabric, request.gpus_per_node)
+        return build_cluster(inputs.catalogue, accelerator, fabric, request.gpus_per_node or node_gpus)
     except InputError as error:
         raise InputError(
             Message(
-                "{file}: the offer of {provider}: {error}", file=str(path), provider=offer.provider, error=error.message
+                "offers: the offer of {provider} ({source}): {error}",
+                provider=offer.provider,
+                source=offer.source,
+                error=error.message,
             )
         ) from error
-
-
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise InputError(Message("offers: {path} is not a file", path=str(path)))
-    return path
 
 
 def select_table(supplies: Supplies, *, is_main: bool) -> Supplies:

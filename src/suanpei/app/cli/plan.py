@@ -21,7 +21,8 @@ def plan(
     out: Output,
     asked: PlanOptions,
     offers: Annotated[
-        list[Path] | None, typer.Option("--offers", help="A CSV of offers: only what is offered is planned.")
+        list[Path] | None,
+        typer.Option("--offers", help="Offers, in any file that 'quotes' reads: only these are planned."),
     ] = None,
     top: Annotated[int, typer.Option("--top", help="How many plans to list.")] = 5,
     report: Report = None,

@@ -1,0 +1,283 @@
+"""From quoted offers to what a plan can rent, with the reason for each that it cannot.
+
+A plan needs a card of the catalogue, a price and something on hand; what else is open is planned at its worst reading
+and asked. Exact fractions become decimals of `DIGITS` places, rounded half to even: 0.0000005 of a currency at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.machine.cluster import build_cluster
+from suanpei.market.offer import Offer, Tier
+from suanpei.market.terms import DAY_HOURS, Tax, Term
+from suanpei.messages import Message
+from suanpei.money import Money
+from suanpei.units import MONTH_HOURS, YEAR_HOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+    from fractions import Fraction
+
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.quotes.quoted import Place, Pricing, QuotedOffer, Quotes
+
+DIGITS = 6
+"""Decimals of a price per accelerator-hour that is planned with. [-]"""
+COMPONENT_FLAG = "component_price"
+"""The flag of a price that leaves out the machine around the card."""
+MODIFIED_FLAG = "modified_card"
+
+_TERMS: Mapping[Pricing, Term] = {
+    "on_demand": Term(billing_hours=1.0),
+    "spot": Term(billing_hours=1.0),
+    "marketplace": Term(billing_hours=1.0),
+    "daily": Term(billing_hours=DAY_HOURS, minimum_hours=DAY_HOURS),
+    "weekly": Term(billing_hours=7 * DAY_HOURS, minimum_hours=7 * DAY_HOURS),
+    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
+    "yearly": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
+    "reserved": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
+}
+"""What a way of paying asks at least, where a seller states no term."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """A quoted offer that cannot be planned."""
+
+    source: Place
+    seller: str
+    reason: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannableOffers:
+    """Quoted offers as a plan takes them."""
+
+    offers: tuple[Offer, ...]
+    """In the order of the quotes."""
+    left_out: tuple[LeftOut, ...]
+
+
+def make_offers(quotes: Quotes, catalogue: Catalogue, as_of: date) -> PlannableOffers:
+    """Make of quotes what a plan can rent.
+
+    Left out, each with its reason, are offers without a price or a card of the catalogue, with nothing on hand, past
+    their validity, and prices of a component. An unknown count is one unit, unknown links are planned at their worst
+    reading, an unknown term follows from the way of paying; each of these is asked or said. An offer's questions are
+    those that its plan hangs on; all that a seller is to be asked stands in the quotes.
+
+    Args:
+        quotes: What was read. [-]
+        catalogue: Holds accelerators and fabrics. [-]
+        as_of: The day on which an offer must still hold. [-]
+
+    Returns:
+        The offers in the order of the quotes, and those left out.
+    """
+    maker = _Maker(catalogue, as_of)
+    offers: list[Offer] = []
+    left_out: list[LeftOut] = []
+    for quoted in quotes.offers:
+        made = maker.make(quoted)
+        if isinstance(made, Offer):
+            offers.append(made)
+        else:
+            left_out.append(LeftOut(source=quoted.source, seller=quoted.seller, reason=made))
+    return PlannableOffers(offers=tuple(offers), left_out=tuple(left_out))
+
+
+def to_money(amount: Fraction, currency: str) -> Money:
+    """Round an exact amount to `DIGITS` decimals, half to even.
+
+    Args:
+        amount: Exact. [currency]
+        currency: ISO code. [-]
+    """
+    return Money(amount=Decimal(round(amount * 10**DIGITS)).scaleb(-DIGITS), currency=currency)
+
+
+def name_seller(seller: str, source: Place) -> str:
+    """Name a seller, or the place where an unnamed one's offer stands."""
+    return seller or f"{source.file}:{source.cell}"
+
+
+class _Maker:
+    """Makes offers of one catalogue, remembering which links of which card can be read."""
+
+    def __init__(self, catalogue: Catalogue, as_of: date) -> None:
+        self.catalogue = catalogue
+        self.as_of = as_of
+        self.readable: dict[tuple[str, str], bool] = {}
+
+    def make(self, quoted: QuotedOffer) -> Offer | Message:
+        """Make an offer, or say why it cannot be planned."""
+        price, provider = quoted.price_per_accelerator_hour, name_seller(quoted.seller, quoted.source)
+        if quoted.accelerator is None:
+            return Message(
+                "the card '{given}' is none of the catalogue, or fits several", given=quoted.accelerator_as_written
+            )
+        if price.amount is None:
+            return Message("it has no price, or one whose unit is open")
+        if (reason := _why_not(quoted, self.as_of)) is not None:
+            return reason
+        unit = quoted.accelerators_per_unit or 1
+        said: list[Message] = []
+        asked: list[Message] = []
+        if quoted.accelerators_per_unit is None:
+            said.append(Message("the offer of {provider} is taken as sold by the card", provider=provider))
+        if quoted.count is None:
+            asked.append(
+                Message(
+                    "the offer of {provider} names no cards on hand and is planned with {count}: ask how many are free"
+                    " in one fabric",
+                    provider=provider,
+                    count=unit,
+                )
+            )
+        term = _choose_term(quoted, provider, said)
+        links = self._links(quoted.accelerator, quoted.links, provider, asked)
+        tier = _choose_tier(quoted, term)
+        asked += _ask_about_price(quoted, provider, tier)
+        return Offer(
+            provider=provider,
+            accelerator_name=quoted.accelerator,
+            tier=tier,
+            price=to_money(price.amount, price.currency),
+            price_low=None if price.low in (None, price.amount) else to_money(price.low, price.currency),
+            price_high=None if price.high in (None, price.amount) else to_money(price.high, price.currency),
+            count=quoted.count or unit,
+            term=term,
+            unit_gpus=unit,
+            region=quoted.region,
+            links=links,
+            date=quoted.quote_date,
+            source=f"{quoted.source.file}:{quoted.source.cell}",
+            note=quoted.note,
+            tax=Tax(state=price.tax, rate_fraction=price.tax_rate),
+            charges=quoted.charges,
+            payment=quoted.payment,
+            assumptions=tuple(said),
+            questions=tuple(asked),
+        )
+
+    def _links(self, accelerator: str, links: str, provider: str, asked: list[Message]) -> str:
+        """Give the links that a cluster can be built of; empty, and asked, where they are unknown or not understood."""
+        if not links:
+            asked.append(
+                Message(
+                    "the offer of {provider} names no links and is planned at its worst reading: ask what joins the "
+                    "cards, in the node and between nodes",
+                    provider=provider,
+                )
+            )
+            return ""
+        if self._can_be_read(accelerator, links):
+            return links
+        asked.append(
+            Message(
+                "the links of {provider}, '{given}', are not understood and planned at their worst reading: ask for "
+                "ports, their rate and kind per node, such as 8x400G IB",
+                provider=provider,
+                given=links,
+            )
+        )
+        return ""
+
+    def _can_be_read(self, accelerator: str, links: str) -> bool:
+        key = (accelerator, links)
+        if key not in self.readable:
+            try:
+                build_cluster(self.catalogue, load_accelerators(self.catalogue)[accelerator], links)
+                self.readable[key] = True
+            except InputError:
+                self.readable[key] = False
+        return self.readable[key]
+
+
+def _why_not(quoted: QuotedOffer, as_of: date) -> Message | None:
+    """Say why an offer with a card and a price cannot be planned; None where it can."""
+    if COMPONENT_FLAG in quoted.flags:
+        return Message("its price leaves out the machine around the card")
+    if quoted.valid_until is not None and quoted.valid_until < as_of:
+        return Message("it ended on {date}", date=quoted.valid_until.isoformat())
+    unit = quoted.accelerators_per_unit or 1
+    if quoted.count == 0:
+        return Message("nothing is on hand")
+    if quoted.count is not None and quoted.count < unit:
+        return Message(
+            "fewer cards are on hand ({count}) than are sold together ({unit})", count=quoted.count, unit=unit
+        )
+    return None
+
+
+def _choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Term:
+    """Take the term stated, else what the way of paying or the time that the price is for asks at least."""
+    if quoted.term is not None:
+        return quoted.term
+    if quoted.pricing is not None:
+        if quoted.pricing in ("yearly", "reserved"):
+            said.append(
+                Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
+            )
+        return _TERMS[quoted.pricing]
+    hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
+    if hours >= MONTH_HOURS:
+        said.append(
+            Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
+        )
+        return _TERMS["monthly"]
+    if hours >= DAY_HOURS:
+        said.append(Message("the offer of {provider} names no term and is read as paid by the day", provider=provider))
+        return _TERMS["daily"]
+    said.append(Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider))
+    return _TERMS["on_demand"]
+
+
+def _choose_tier(quoted: QuotedOffer, term: Term) -> Tier:
+    """Name the tier: spot and marketplace by the way of paying, whole nodes by the month, else cards on a platform."""
+    if quoted.pricing == "spot":
+        return "spot"
+    if quoted.pricing == "marketplace":
+        return "marketplace"
+    return "server" if term.is_month_billed and (quoted.accelerators_per_unit or 1) > 1 else "platform"
+
+
+def _ask_about_price(quoted: QuotedOffer, provider: str, tier: Tier) -> list[Message]:
+    """List what the price leaves open: its upper end, its tax, whether it stays, whether it is what it seems."""
+    price = quoted.price_per_accelerator_hour
+    asked: list[Message] = []
+    if price.high is None:
+        asked.append(
+            Message(
+                "the price of {provider} is a lowest one: ask what this rental would really cost", provider=provider
+            )
+        )
+    if price.tax == "unknown":
+        asked.append(Message("ask {provider} whether tax is in the price, and at which rate", provider=provider))
+    if quoted.confidence == "low":
+        asked.append(
+            Message(
+                "the price of {provider} at {cell} is suspicious: have it confirmed before you count on it",
+                provider=provider,
+                cell=quoted.source.cell,
+            )
+        )
+    elif len(quoted.readings) > 1:
+        asked.append(
+            Message(
+                "the unit of the price of {provider} at {cell} is inferred: have it confirmed",
+                provider=provider,
+                cell=quoted.source.cell,
+            )
+        )
+    if tier == "spot":
+        asked.append(Message("spot machines may be taken back: ask for the notice and the rate of interruptions"))
+    if MODIFIED_FLAG in quoted.flags:
+        asked.append(Message("the card of {provider} is modified: ask for the warranty", provider=provider))
+    return asked

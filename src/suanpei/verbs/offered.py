@@ -1,0 +1,146 @@
+"""Offers to plan with, of any file that holds some: our own columns, a seller's quote, a cloud's catalogue."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.machine.names import resolve_accelerator
+from suanpei.machine.table import DELIMITERS
+from suanpei.market.offers_file import REQUIRED_COLUMNS, load_offers
+from suanpei.market.price_rows import load_prices
+from suanpei.market.quotes.as_offers import LeftOut, make_offers, name_seller
+from suanpei.market.quotes.read import QuoteContext
+from suanpei.messages import Message
+from suanpei.verbs.quote_files import gather_quotes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from suanpei.market.offer import Offer
+    from suanpei.market.quotes.document import Unread
+    from suanpei.market.quotes.quoted import Question
+    from suanpei.money import ExchangeRates
+    from suanpei.verbs.inputs import Inputs
+
+_HEAD_BYTES = 65_536
+"""Enough of a file to hold its header. [B]"""
+_MOST_NAMED = 3
+"""Offers named as examples of what was left out for one reason. [-]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedList:
+    """Offers of some files, and what was made of the rest."""
+
+    offers: tuple[Offer, ...]
+    """In the order of the files; those of quotes after those of files in our own columns."""
+    assumptions: tuple[Message, ...]
+    """How quotes were read."""
+    not_planned: tuple[Message, ...]
+    """Which offers of quotes cannot be planned, by reason, and what was not read."""
+    questions: tuple[Question, ...]
+    unread: tuple[Unread, ...]
+
+
+def read_offers(
+    paths: Sequence[Path], inputs: Inputs, *, currency: str, rates: ExchangeRates, as_of: date
+) -> OfferedList:
+    """Read offers to plan with.
+
+    A CSV file with the columns of ``market.offers_file`` is read strictly; anything else as ``suanpei quotes`` reads
+    it.
+
+    Args:
+        paths: Files, at least one. [-]
+        inputs: Holds the catalogue. [-]
+        currency: Of quoted prices; those of our own columns keep theirs. [-]
+        rates: Exchange rates. [-]
+        as_of: The day on which a quote must still hold. [-]
+
+    Returns:
+        The offers, at least one.
+
+    Raises:
+        InputError: A file is missing, a cell of our own columns is bad, no quote can be read, or no offer can be
+            planned.
+    """
+
+    def name_of(text: str) -> str:
+        return resolve_accelerator(inputs.catalogue, text).accelerator.name
+
+    for path in paths:
+        if not path.is_file():
+            raise InputError(Message("offers: {path} is not a file", path=str(path)))
+    own = [path for path in paths if is_own_format(path)]
+    offers = [offer for path in own for offer in load_offers(path, name_of)]
+    quoted = [path for path in paths if path not in own]
+    if not quoted:
+        return OfferedList(offers=tuple(offers), assumptions=(), not_planned=(), questions=(), unread=())
+    context = QuoteContext(
+        catalogue=inputs.catalogue, prices=load_prices(inputs.catalogue), rates=rates, currency=currency, as_of=as_of
+    )
+    of_quotes = _read_quoted(quoted, context)
+    if not (offers or of_quotes.offers):
+        raise InputError(
+            Message(
+                "offers: nothing in {files} can be planned ({reasons}); 'suanpei quotes' shows what was read",
+                files=", ".join(map(str, quoted)),
+                reasons=of_quotes.not_planned or Message("no offer was found"),
+            )
+        )
+    return replace(of_quotes, offers=(*offers, *of_quotes.offers))
+
+
+def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
+    """Read quotes, and make offers of those that can be planned."""
+    quotes = gather_quotes(paths, None, context)
+    made = make_offers(quotes, context.catalogue, context.as_of)
+    return OfferedList(
+        offers=made.offers,
+        assumptions=quotes.assumptions,
+        not_planned=(*_say_left_out(made.left_out), *_say_unread(quotes.unread)),
+        questions=quotes.questions,
+        unread=quotes.unread,
+    )
+
+
+def is_own_format(path: Path) -> bool:
+    """Tell whether a file is a CSV with every column that ``market.offers_file`` needs."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = head.decode("utf-16" if is_utf16 else "utf-8-sig", errors="ignore")  # the names looked for are ASCII
+    line = text.lstrip().partition("\n")[0].strip()
+    headers = (next(csv.reader([line], delimiter=delimiter), []) for delimiter in DELIMITERS)
+    return any({cell.strip().casefold() for cell in cells} >= set(REQUIRED_COLUMNS) for cells in headers)
+
+
+def _say_left_out(left_out: Sequence[LeftOut]) -> list[Message]:
+    """Say how many offers cannot be planned for each reason, with the first of them."""
+    groups: dict[Message, list[LeftOut]] = {}
+    for item in left_out:
+        groups.setdefault(item.reason, []).append(item)
+    return [
+        Message(
+            "{count} quoted offers are not planned: {reason} ({examples})",
+            count=len(items),
+            reason=reason,
+            examples=", ".join(
+                f"{name_seller(item.seller, item.source)} {item.source.cell}" for item in items[:_MOST_NAMED]
+            ),
+        )
+        for reason, items in groups.items()
+    ]
+
+
+def _say_unread(unread: Sequence[Unread]) -> list[Message]:
+    return [
+        Message("not read: {place}: {reason}", place=" ".join(filter(None, (item.file, item.cell))), reason=item.reason)
+        for item in unread
+    ]

@@ -1,0 +1,82 @@
+"""Quote files of any kind read together: one bad file does not hold up the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError, SuanpeiError
+from suanpei.market.quotes.document import Document, Unread
+from suanpei.market.quotes.files import read_document, read_pasted
+from suanpei.market.quotes.quoted import Quotes
+from suanpei.market.quotes.read import read_quotes
+from suanpei.market.quotes.skypilot import is_skypilot, read_skypilot
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from suanpei.market.quotes.read import QuoteContext
+
+PASTED_NAME = "-"
+"""How a pasted text is named where a file would be."""
+
+
+def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteContext) -> Quotes:
+    """Read files of quotes, and a pasted text.
+
+    Args:
+        paths: Files of any kind that is read. [-]
+        pasted: A message or table as copied; None is none. [-]
+        context: Catalogue, prices, exchange rates, currency, day. [-]
+
+    Returns:
+        What was read, quotes of sellers before catalogues of clouds; a file that cannot be read stands among the
+        unread.
+
+    Raises:
+        SuanpeiError: None of them can be read; where there is only one, why it cannot.
+    """
+    documents, unread, errors = _read_documents(paths)
+    if pasted is not None:
+        documents.append(read_pasted(pasted, PASTED_NAME))
+    if not documents:
+        if len(errors) == 1:
+            raise errors[0]
+        reasons = [error.message for error in errors]
+        raise InputError(Message("none of the files can be read: {reasons}", reasons=reasons))
+    written: list[Document] = []
+    catalogues: list[Document] = []
+    for document in documents:
+        (catalogues if is_skypilot(document) else written).append(document)
+    parts = [read_quotes(written, context)] if written else []
+    return merge_quotes([*parts, *(read_skypilot(document, context) for document in catalogues)], unread)
+
+
+def merge_quotes(parts: Iterable[Quotes], unread: Iterable[Unread] = ()) -> Quotes:
+    """Put what was read from several sources into one.
+
+    Args:
+        parts: In the order wanted. [-]
+        unread: What was not read beside them. [-]
+    """
+    several = list(parts)
+    return Quotes(
+        offers=tuple(offer for part in several for offer in part.offers),
+        questions=tuple(question for part in several for question in part.questions),
+        unread=(*unread, *(item for part in several for item in part.unread)),
+        assumptions=tuple(dict.fromkeys(note for part in several for note in part.assumptions)),
+    )
+
+
+def _read_documents(paths: Sequence[Path]) -> tuple[list[Document], list[Unread], list[SuanpeiError]]:
+    documents: list[Document] = []
+    unread: list[Unread] = []
+    errors: list[SuanpeiError] = []
+    for path in dict.fromkeys(paths):
+        try:
+            documents.append(read_document(path))
+        except SuanpeiError as error:
+            errors.append(error)
+            unread.append(Unread(file=str(path), cell="", reason=error.message))
+    return documents, unread, errors

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suanpei.market.quotes.as_offers import make_offers, to_money
+from suanpei.market.quotes.quoted import Place
+from suanpei.market.terms import Charges, Payment, Term
+from suanpei.money import Money
+from tests.market.quotes.quoted_samples import CATALOGUE, DAY, price, quoted, quotes, reading
+
+if TYPE_CHECKING:
+    from suanpei.market.offer import Offer
+    from suanpei.market.quotes.quoted import QuotedOffer
+
+
+def made(quote: QuotedOffer) -> Offer:
+    plannable = make_offers(quotes(quote), CATALOGUE, DAY)
+    assert plannable.left_out == ()
+    (offer,) = plannable.offers
+    return offer
+
+
+def reason(quote: QuotedOffer) -> str:
+    plannable = make_offers(quotes(quote), CATALOGUE, DAY)
+    assert plannable.offers == ()
+    (left_out,) = plannable.left_out
+    assert (left_out.source, left_out.seller) == (quote.source, quote.seller)
+    return str(left_out.reason)
+
+
+def cny(amount: str) -> Money:
+    return Money(amount=Decimal(amount), currency="CNY")
+
+
+def test_an_offer_that_says_everything_is_taken_as_it_stands() -> None:
+    deposit = Payment(deposit_months=Decimal(1))
+    charges = Charges(egress_per_gb=cny("0.8"))
+    offer = made(quoted(region="北京", note="含电", payment=deposit, charges=charges, quote_date=date(2026, 11, 1)))
+    assert (offer.provider, offer.accelerator_name, offer.tier) == ("甲云", "H800-SXM5-80GB", "server")
+    assert (offer.price, offer.price_low, offer.price_high) == (cny("12.500000"), None, None)
+    assert (offer.count, offer.unit_gpus) == (128, 8)
+    assert offer.term == Term(billing_hours=730.0, minimum_hours=2190.0)
+    assert (offer.tax.state, offer.tax.rate_fraction) == ("in", None)
+    assert (offer.payment, offer.charges) == (deposit, charges)
+    assert (offer.links, offer.region, offer.note) == ("8×400G IB", "北京", "含电")
+    assert (offer.date, offer.source) == (date(2026, 11, 1), "q.csv:F4")
+    assert (offer.assumptions, offer.questions) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"accelerator": None, "accelerator_as_written": "GTX 690"},
+            "the card 'GTX 690' is none of the catalogue, or fits several",
+        ),
+        ({"price_per_accelerator_hour": price(None)}, "it has no price, or one whose unit is open"),
+        ({"flags": ("component_price",)}, "its price leaves out the machine around the card"),
+        ({"valid_until": date(2026, 11, 29)}, "it ended on 2026-11-29"),
+        ({"count": 0}, "nothing is on hand"),
+        ({"count": 4}, "fewer cards are on hand (4) than are sold together (8)"),
+    ],
+)
+def test_what_cannot_be_planned_is_left_out_with_its_reason(changes: dict[str, Any], why: str) -> None:
+    assert reason(quoted(**changes)) == why
+
+
+def test_a_quote_holds_on_its_last_day() -> None:
+    assert made(quoted(valid_until=DAY)).price == cny("12.500000")
+
+
+@pytest.mark.parametrize(
+    ("unit", "count", "planned"), [(8, None, 8), (1, None, 1), (None, None, 1), (None, 24, 24), (4, 8, 8)]
+)
+def test_an_unknown_count_is_one_unit_and_asked(unit: int | None, count: int | None, planned: int) -> None:
+    offer = made(quoted(accelerators_per_unit=unit, count=count))
+    asked = [str(question) for question in offer.questions if "cards on hand" in str(question)]
+    assert offer.count == planned
+    assert offer.unit_gpus == (unit or 1)
+    assert len(asked) == (count is None)
+    assert all(f"planned with {planned}:" in question for question in asked)
+    assert ("sold by the card" in " ".join(map(str, offer.assumptions))) == (unit is None)
+
+
+@pytest.mark.parametrize(
+    ("links", "planned", "asked"),
+    [
+        ("", "", "names no links"),
+        ("none", "none", None),
+        ("无IB", "无IB", None),
+        ("光速互联", "", "'光速互联', are not understood"),
+    ],
+)
+def test_links_that_no_cluster_can_be_built_of_are_planned_at_their_worst(
+    links: str, planned: str, asked: str | None
+) -> None:
+    offer = made(quoted(links=links))
+    assert offer.links == planned
+    said = [str(question) for question in offer.questions if "links" in str(question)]
+    assert [asked in question for question in said if asked] == ([True] if asked else [])
+    assert bool(said) == bool(asked)
+
+
+@pytest.mark.parametrize(
+    ("pricing", "unit", "term", "tier", "billing_hours", "minimum_hours"),
+    [
+        ("spot", 8, None, "spot", 1.0, 0.0),
+        ("marketplace", 1, None, "marketplace", 1.0, 0.0),
+        ("on_demand", 8, None, "platform", 1.0, 0.0),
+        ("daily", 8, None, "platform", 24.0, 24.0),
+        ("weekly", 8, None, "platform", 168.0, 168.0),
+        ("monthly", 8, None, "server", 730.0, 730.0),
+        ("monthly", 1, None, "platform", 730.0, 730.0),
+        ("yearly", 8, None, "server", 730.0, 8760.0),
+        ("reserved", 8, None, "server", 730.0, 8760.0),
+        ("reserved", 8, Term(billing_hours=730.0, minimum_hours=26280.0), "server", 730.0, 26280.0),
+    ],
+)
+def test_tier_and_term_follow_from_how_it_is_paid(
+    pricing: Any, unit: int, term: Term | None, tier: str, billing_hours: float, minimum_hours: float
+) -> None:
+    offer = made(quoted(pricing=pricing, accelerators_per_unit=unit, term=term))
+    assert offer.tier == tier
+    assert offer.term == Term(billing_hours=billing_hours, minimum_hours=minimum_hours)
+    is_guessed_year = term is None and pricing in ("yearly", "reserved")
+    assert any("bound for a year" in str(note) for note in offer.assumptions) == is_guessed_year
+    assert any("taken back" in str(note) for note in offer.questions) == (tier == "spot")
+
+
+@pytest.mark.parametrize(
+    ("period_hours", "billing_hours", "word"), [(730, 730.0, "month"), (24, 24.0, "day"), (1, 1.0, "hour")]
+)
+def test_a_term_that_nothing_states_follows_from_the_time_that_the_price_is_for(
+    period_hours: int, billing_hours: float, word: str
+) -> None:
+    offer = made(quoted(pricing=None, term=None, readings=(reading("12.5", "node", period_hours),)))
+    assert offer.term.billing_hours == billing_hours
+    assert [f"read as paid by the {word}" in str(note) for note in offer.assumptions] == [True]
+
+
+def test_a_range_is_the_band_of_the_price_and_a_lowest_price_has_no_upper_end() -> None:
+    ranged = made(quoted(price_per_accelerator_hour=price("6", low=Fraction(5), high=Fraction(7))))
+    assert (ranged.price_low, ranged.price_high) == (cny("5.000000"), cny("7.000000"))
+    lowest = made(quoted(price_per_accelerator_hour=price("6", high=None)))
+    assert (lowest.price_low, lowest.price_high) == (None, None)
+    assert [str(question) for question in lowest.questions] == [
+        "the price of 甲云 is a lowest one: ask what this rental would really cost"
+    ]
+
+
+def test_what_is_open_or_suspicious_is_asked() -> None:
+    offer = made(
+        quoted(
+            price_per_accelerator_hour=price(tax="unknown", amount_tax_in=None),
+            confidence="low",
+            flags=("modified_card", "no_warranty"),
+        )
+    )
+    assert [str(question) for question in offer.questions] == [
+        "ask 甲云 whether tax is in the price, and at which rate",
+        "the price of 甲云 at F4 is suspicious: have it confirmed before you count on it",
+        "the card of 甲云 is modified: ask for the warranty",
+    ]
+
+
+def test_a_price_taken_among_several_readings_is_to_be_confirmed() -> None:
+    offer = made(quoted(confidence="medium", readings=(reading("12.5"), reading("100"))))
+    assert [str(question) for question in offer.questions] == [
+        "the unit of the price of 甲云 at F4 is inferred: have it confirmed"
+    ]
+
+
+def test_an_unnamed_seller_is_named_by_its_place() -> None:
+    offer = made(quoted(seller="", source=Place(file="chat.txt", sheet=None, row=2, cell="2")))
+    assert offer.provider == "chat.txt:2"
+
+
+def test_amounts_are_rounded_half_to_even() -> None:
+    assert to_money(Fraction(1, 3), "CNY") == cny("0.333333")
+    assert to_money(Fraction("0.0000005"), "CNY") == cny("0.000000")
+    assert to_money(Fraction("0.0000015"), "CNY") == cny("0.000002")
+    assert to_money(Fraction(780000, 8 * 730) / 10, "CNY") == cny("13.356164")  # 13.35616438…
+
+
+@given(st.fractions(min_value=0, max_value=10**6))
+def test_a_rounded_amount_is_off_by_half_a_step_at_most(amount: Fraction) -> None:
+    assert abs(Fraction(to_money(amount, "CNY").amount) - amount) <= Fraction(1, 2 * 10**6)

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from suanpei.errors import InputError
+from suanpei.market.price_rows import load_exchange_rates
+from suanpei.money import Money
+from suanpei.verbs.inputs import load_inputs
+from suanpei.verbs.job_request import JobRequest
+from suanpei.verbs.offered import OfferedList, is_own_format, read_offers
+from suanpei.verbs.plan import plan
+from suanpei.verbs.plan_request import PlanRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = date(2026, 11, 30)
+INPUTS = load_inputs(None)
+OWN = "provider,gpu,price_per_hour,currency,count\nAlpha,A800,6.5,CNY,64\n"
+QUOTE = (
+    "供应商,型号,配置,数量,报价,单位,起租期,网络,税\n"
+    "甲云,A800 80G SXM,8卡整机,4台,40880,元/台/月,1个月,8×200G IB,含税\n"
+    "辛科技,A800 80G SXM,8卡整机,,面议,,,,\n"
+    "壬云,A800 80G SXM,8卡整机,,面议,,,,\n"
+)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.csv"
+    path.write_text(OWN, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def quote(tmp_path: Path) -> Path:
+    path = tmp_path / "报价.csv"
+    path.write_text(QUOTE, encoding="gbk")
+    return path
+
+
+def read(*paths: Path) -> OfferedList:
+    return read_offers(paths, INPUTS, currency="CNY", rates=load_exchange_rates(INPUTS.catalogue), as_of=DAY)
+
+
+def test_our_own_columns_are_read_strictly(own: Path) -> None:
+    offered = read(own)
+    assert [(offer.provider, offer.accelerator_name, offer.count) for offer in offered.offers] == [
+        ("Alpha", "A800-SXM4-80GB", 64)
+    ]
+    assert (offered.assumptions, offered.not_planned, offered.questions, offered.unread) == ((), (), (), ())
+    own.write_text(OWN.replace("6.5", "cheap"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.csv, line 2, column price_per_hour: got cheap"):
+        read(own)
+
+
+def test_a_quote_gives_what_can_be_planned_and_says_what_cannot(quote: Path) -> None:
+    offered = read(quote)
+    (offer,) = offered.offers
+    # 40,880 / (8 · 730) = 7
+    assert offer.price == Money(amount=Decimal("7.000000"), currency="CNY")
+    assert (offer.provider, offer.count, offer.unit_gpus, offer.tier) == ("甲云", 32, 8, "server")
+    assert offer.tax.state == "in"
+    (left_out, *_) = map(str, offered.not_planned)
+    assert left_out.startswith("2 quoted offers are not planned: it has no price, or one whose unit is open (辛科技 ")
+    assert {question.seller for question in offered.questions} >= {"辛科技", "壬云"}
+
+
+def test_both_kinds_are_read_together(own: Path, quote: Path) -> None:
+    assert [offer.provider for offer in read(quote, own).offers] == ["Alpha", "甲云"]
+
+
+def test_quotes_of_which_nothing_can_be_planned_are_an_error_that_says_why(quote: Path) -> None:
+    lines = QUOTE.splitlines(keepends=True)
+    quote.write_text(lines[0] + lines[2], encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"nothing in .*报价\.csv can be planned \(1 quoted offers are not planned: it"
+    ):
+        read(quote)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"offers: .*absent\.csv is not a file"):
+        read(tmp_path / "absent.csv")
+
+
+@pytest.mark.parametrize(
+    ("data", "is_own"),
+    [
+        (OWN.encode(), True),
+        (OWN.upper().encode("utf-16"), True),
+        (("备注," + OWN).encode("gbk"), True),
+        ("\ufeff".encode() + OWN.encode(), True),
+        (OWN.replace(",", ";").encode("gbk"), True),
+        (OWN.replace(",", "\t").encode(), True),
+        (b"\n\n" + OWN.encode(), True),
+        (OWN.replace("count", "idle").encode(), False),
+        (QUOTE.encode(), False),
+        (b"", False),
+        (bytes(range(256)), False),
+    ],
+)
+def test_our_own_columns_are_known_by_the_header(tmp_path: Path, data: bytes, is_own: bool) -> None:
+    path = tmp_path / "any.bin"
+    path.write_bytes(data)
+    assert is_own_format(path) == is_own
+
+
+def test_a_plan_is_made_of_a_quote(quote: Path) -> None:
+    result = plan(
+        PlanRequest(
+            job=JobRequest(model="llama-3-8b", tokens="200M"),
+            as_of=DAY,
+            currency="CNY",
+            gpus="8-32",
+            offers=(quote,),
+        )
+    )
+    assert {row.accelerator for row in result.plans} == {"A800-SXM4-80GB"}
+    assert {row.gpus for row in result.plans} <= {8, 16, 24, 32}
+    said = [str(note) for note in result.assumptions]
+    assert any(note.startswith("2 quoted offers are not planned") for note in said)
+
+
+def test_a_node_is_as_large_as_it_is_sold(tmp_path: Path) -> None:
+    file = tmp_path / "four.csv"
+    file.write_text(
+        "供应商,型号,配置,数量,报价,单位,起租期,网络,税\n"
+        "戊云,A100 40G PCIe,4卡整机,4台,0.9万,元/台/月,1个月,无IB,含税\n",
+        encoding="utf-8",
+    )
+    asked = PlanRequest(
+        job=JobRequest(model="llama-3.2-1b", tokens="20M"), as_of=DAY, currency="CNY", gpus="8", offers=(file,)
+    )
+    assert {(row.gpus, row.nodes) for row in plan(asked).plans} == {(8, 2)}
