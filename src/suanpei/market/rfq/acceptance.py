@@ -106,7 +106,7 @@ def acceptance_figures(
     shares = catalogue.toml("acceptance")
     load = shares["load"]
     rate = cluster.accelerator.memory_bytes_per_s
-    known = rate == rate  # noqa: PLR0124  # not a number where the catalogue leaves it blank
+    known = rate == rate  # not a number where the catalogue leaves it blank
     return AcceptanceFigures(
         matmul=_matmul(catalogue, cluster.accelerator, shares["matmul"]),
         memory_bytes_per_s=rate * shares["memory_bandwidth"]["pass_share"] if known else None,
@@ -176,8 +176,8 @@ def _between_nodes(
 ) -> AllReduceMark | None:
     """Give the marks of all machines together, below what the network allows at most.
 
-    ``min(B, b · (n - 1) / (k - 1))`` for k machines of n cards in all, b the network rate per card and B the bus bandwidth
-    inside a machine: each card carries ``2 (k - 1) / k`` of its share ``S k / n`` of the message.
+    ``min(B, b · (n - 1) / (k - 1))`` for k machines of n cards in all, b the network rate per card and B the bus
+    bandwidth inside a machine: each card carries ``2 (k - 1) / k`` of its share ``S k / n`` of the message.
     """
     if nodes < 2 or node_bytes_per_s is None:
         return None

@@ -24,8 +24,8 @@ def acceptance_requirements(need: Specification) -> tuple[Requirement, ...]:
         Requirement(
             key="inventory",
             need=Message(
-                "Count, model, memory, firmware and serial numbers as ordered; no uncorrectable memory errors, no pending row"
-                " remaps, no lost links, no foreign processes; the list of serial numbers is handed over"
+                "Count, model, memory, firmware and serial numbers as ordered; no uncorrectable memory errors, no"
+                " pending row remaps, no lost links, no foreign processes; the list of serial numbers is handed over"
             ),
             basis=Message("A machine that was returned comes back under the same serial number"),
         )
@@ -60,8 +60,8 @@ def _say_load(minutes: int, hours: int) -> Message:
             "Every card {minutes} minutes at full load without an error or throttling by heat or power", minutes=minutes
         )
     return Message(
-        "Every card {minutes} minutes at full load without an error or throttling by heat or power, then {hours} hours of"
-        " all machines together",
+        "Every card {minutes} minutes at full load without an error or throttling by heat or power, then {hours} hours"
+        " of all machines together",
         minutes=minutes,
         hours=hours,
     )
@@ -85,8 +85,8 @@ def _matmul(mark: MatmulMark) -> Requirement:
     return Requirement(
         key="matmul",
         need=Message(
-            "Large dense {precision} products at {rate} TFLOP/s or more on each card (best published {reference}, dense peak"
-            " {peak}); no card over {spread} % below the median",
+            "Large dense {precision} products at {rate} TFLOP/s or more on each card (best published {reference},"
+            " dense peak {peak}); no card over {spread} % below the median",
             precision=mark.precision,
             rate=f"{mark.pass_flops_per_s / TERA:.0f}",
             reference=f"{mark.reference_flops_per_s / TERA:g}",
@@ -105,13 +105,14 @@ def _in_node(mark: AllReduceMark) -> Requirement:
     }
     if mark.ring_pass_bytes_per_s is None:
         need = Message(
-            "nccl-tests all_reduce, or its like, on {gpus} cards, {size} GiB and more: bus bandwidth of {rate} or more, no wrong value",
+            "nccl-tests all_reduce, or its like, on {gpus} cards, {size} GiB and more: bus bandwidth of {rate} or"
+            " more, no wrong value",
             **common,
         )
     else:
         need = Message(
-            "nccl-tests all_reduce, or its like, on {gpus} cards, {size} GiB and more: bus bandwidth of {rate} or more with NVLS, {ring}"
-            " or more by ring, no wrong value; state which",
+            "nccl-tests all_reduce, or its like, on {gpus} cards, {size} GiB and more: bus bandwidth of {rate} or more"
+            " with NVLS, {ring} or more by ring, no wrong value; state which",
             ring=write_rate(mark.ring_pass_bytes_per_s),
             **common,
         )
@@ -136,15 +137,16 @@ def _between_nodes(mark: AllReduceMark | None) -> Requirement:
     return Requirement(
         key="cluster_all_reduce",
         need=Message(
-            "nccl-tests all_reduce, or its like, on all {gpus} cards, {size} GiB and more: state the bus bandwidth and guarantee it; below"
-            " {explain} say why, below {rate} the delivery fails",
+            "nccl-tests all_reduce, or its like, on all {gpus} cards, {size} GiB and more: state the bus bandwidth and"
+            " guarantee it; below {explain} say why, below {rate} the delivery fails",
             gpus=mark.gpus,
             size=f"{mark.least_message_bytes / GIB_BYTES:g}",
             explain=write_rate(mark.explain_bytes_per_s),
             rate=write_rate(mark.pass_bytes_per_s),
         ),
         basis=Message(
-            "Links and network allow {ceiling} at most; the marks are our own proposal below published good runs: {source}",
+            "Links and network allow {ceiling} at most; the marks are our own proposal below published good runs:"
+            " {source}",
             ceiling=write_rate(mark.reference_bytes_per_s),
             source=mark.source,
         ),
@@ -162,8 +164,8 @@ def _storage_test(need: Specification) -> Requirement:
     return Requirement(
         key="storage_test",
         need=Message(
-            "fio on all machines at once, direct, new files of over twice the memory: {write} written and {read} read, or"
-            " more",
+            "fio on all machines at once, direct, new files of over twice the memory: {write} written and {read} read,"
+            " or more",
             write=write_rate(written),
             read=write_rate(read),
         ),

@@ -1,45 +1,17 @@
-"""The cells of the form: each field once, with its key, label, kind and unit, for its writer and its reader.
-
-Cells are found by keys, never by their labels: the first column of each sheet, which is hidden, holds what a row is, and
-a hidden row the key of each column. So a form saved as CSV, sheet by sheet, is read as well as the workbook.
-"""
+"""The cells of the form: each field once, with its key, label, kind and unit, for its writer and its reader."""
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
-from suanpei.machine.catalogue import load_catalogue
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FormLanguage = Literal["en", "zh"]
-FORM_LANGUAGES: tuple[FormLanguage, ...] = get_args(FormLanguage)
 Kind = Literal["text", "choice", "money", "number", "count", "percent", "date"]
 """``money`` and ``number`` are at least 0, ``count`` a whole number of at least 1, ``percent`` from 0 to 100."""
-
-MARKER = "suanpei-rfq"
-"""Begins the first cell of every sheet of a form."""
-FORM_SHEET = "_suanpei_form"
-"""The hidden sheet of the workbook, which holds the marker and what the form was made from."""
-
-KEYS_ROLE = "keys"
-"""Row roles, in the first column: the keys of the columns below …"""
-LABELS_ROLE = "labels"
-"""… their labels …"""
-TEXT_ROLE = "text"
-"""… words for the reader …"""
-EXAMPLE_ROLE = "example"
-"""… the line that shows how to fill; a row without a role is a line of the seller."""
-HEAD_PREFIX = "head."
-NEED_PREFIX = "need."
-ANSWER_COLUMNS = ("group", "item", "need", "basis", "answer", "comment")
-"""Keys of the columns of the requirements."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +84,7 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
                 example="128",
                 width=11,
             ),
-            Field(key="region", label=Message("Place of the machines"), kind="text", example="Ulanqab", width=14),
+            Field(key="region", label=Message("Place of the machines"), kind="text", width=14),
         ),
     ),
     FieldGroup(
@@ -271,48 +243,6 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
 """Filled once per offered configuration."""
 
 LINE_FIELDS: tuple[Field, ...] = tuple(field for group in LINE_GROUPS for field in group.fields)
+FIELDS_BY_KEY: Mapping[str, Field] = {field.key: field for field in (*HEAD_FIELDS, *LINE_FIELDS)}
 NUMBER_KEY = "line"
 """Heads the column that numbers the lines, which nobody need fill."""
-
-
-@cache
-def load_form_words() -> Mapping[str, Any]:
-    """Load the version of the form, the names of its sheets and the words of its choices, in both languages.
-
-    They are the program's own: a form is filled by sellers, so a user's folder of tables does not change it.
-    """
-    return load_catalogue().toml("rfq_form")
-
-
-def form_version() -> int:
-    """Give the version of the forms that are written. [-]"""
-    return int(load_form_words()["version"])
-
-
-def choice_words(choices: str, language: FormLanguage) -> dict[str, str]:
-    """Give the words of a list in one language, by code and in the order shown."""
-    return {code: word[language] for code, word in load_form_words()["choices"][choices].items()}
-
-
-def choice_hours(choices: str, code: str) -> Fraction:
-    """Give how long a unit of time among the choices is. [h]"""
-    return Fraction(load_form_words()["choices"][choices][code]["hours"])
-
-
-def read_choice(choices: str, text: str) -> str | None:
-    """Find the code of what a seller picked, in either language or as the code itself; None where it is no choice."""
-    wanted = fold(text)
-    for code, word in load_form_words()["choices"][choices].items():
-        if wanted in {fold(code), *(fold(word[language]) for language in FORM_LANGUAGES)}:
-            return str(code)
-    return None
-
-
-def fold(text: str) -> str:
-    """Bring a text to the form in which it is compared: half-width, lower case, without spaces."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def sheet_title(sheet: Literal["requirements", "offers"], language: FormLanguage) -> str:
-    """Name a sheet of the form."""
-    return str(load_form_words()["sheets"][sheet][language])

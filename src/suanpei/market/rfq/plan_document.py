@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import date  # noqa: TC003  # pydantic reads the annotations at run time
-from pathlib import Path  # noqa: TC003  # as above
+from datetime import date  # pydantic reads the annotations at run time
+from pathlib import Path  # as above
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError

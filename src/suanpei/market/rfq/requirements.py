@@ -252,8 +252,8 @@ def _terms(need: Specification) -> tuple[Requirement, ...]:
         Requirement(
             key="outages",
             need=Message(
-                "State availability, what an hour lost gives back, who measures, and how it is claimed; a lost link or a"
-                " throttled card counts as an outage"
+                "State availability, what an hour lost gives back, who measures, and how it is claimed; a lost link or"
+                " a throttled card counts as an outage"
             ),
             basis=Message("A card that answers but is slow stops the whole job, and few contracts count it"),
         ),
