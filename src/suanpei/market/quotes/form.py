@@ -92,11 +92,9 @@ def _refuse_whole(form: FormCells) -> Message | None:
             known=form_version(),
         )
     titles = [sheet_title("offers", language) for language in ("en", "zh")]
-    if not form.has_offers:
-        if form.has_requirements and form.marker.sheet == "requirements":
-            return Message(
-                "the file holds the requirements alone: the offers stand on the sheet {titles}", titles=titles
-            )
+    if "offers" not in form.marked:
+        return Message("the file holds no offers of the form: they stand on the sheet {titles}", titles=titles)
+    if "offers" not in form.keyed:
         return Message(
             "the hidden row or column of keys on the sheet {titles} is gone: ask the seller to fill the form as sent",
             titles=titles,
@@ -143,7 +141,7 @@ def _read_head(form: FormCells, reader: ValueReader) -> Head:
 
 def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
     """Give what is kept of the answers to the requirements, and ask about what is open."""
-    if not form.has_requirements:
+    if "requirements" not in form.keyed:
         reader.ask(
             "",
             Message("the file holds no answers to the requirements"),

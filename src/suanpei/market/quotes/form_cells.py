@@ -71,9 +71,10 @@ class FormCells:
     head: Mapping[str, Cell]
     lines: tuple[FilledLine, ...]
     answers: tuple[Answer, ...]
-    has_offers: bool
-    """Whether the file holds the sheet of offers with its keys."""
-    has_requirements: bool
+    marked: frozenset[str]
+    """The sheets that the file has, by their markers."""
+    keyed: frozenset[str]
+    """Those of them whose keys are still there, without which nothing in them can be found."""
     unread: tuple[Unread, ...]
 
 
@@ -83,7 +84,7 @@ class _Found:
     lines: list[FilledLine] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    sheets: set[str] = field(default_factory=set)
+    keyed: set[str] = field(default_factory=set)
 
 
 def find_markers(document: Document) -> Iterator[tuple[Sheet, int, Marker]]:
@@ -116,8 +117,8 @@ def take_apart(document: Document) -> FormCells | None:
         head=found.head,
         lines=tuple(found.lines),
         answers=tuple(found.answers),
-        has_offers="offers" in found.sheets,
-        has_requirements="requirements" in found.sheets,
+        marked=frozenset(marker.sheet for _, _, marker in sheets),
+        keyed=frozenset(found.keyed),
         unread=tuple(found.unread),
     )
 
@@ -136,7 +137,7 @@ def _read_offers(file: str, sheet: Sheet, lines: tuple[Line, ...], found: _Found
                 found.head[key] = Cell(text=text, place=name_cell(sheet.name, line.row, column + 1))
         elif role == KEYS_ROLE:
             columns = {key: column for column, key in enumerate(cells) if key in _LINE_KEYS or key == NUMBER_KEY}
-            found.sheets.add("offers")
+            found.keyed.add("offers")
         elif role == LABELS_ROLE:
             labels = cells
         elif role == EXAMPLE_ROLE:
@@ -149,7 +150,7 @@ def _read_offers(file: str, sheet: Sheet, lines: tuple[Line, ...], found: _Found
 def _read_line(
     file: str, sheet: Sheet, line: Line, columns: Mapping[str, int], labels: tuple[str, ...], found: _Found
 ) -> None:
-    """Take one line of the seller: an offer, the number of an empty line, or words beside the table."""
+    """Take one line of the seller: an offer, the number of an empty line, or, in a single cell, words beside it."""
     cells = line.cells[1:]
 
     def at(column: int) -> str:
@@ -165,13 +166,13 @@ def _read_line(
         for column, text in enumerate(cells)
         if text and column not in columns.values()
     )
-    if any(cell.text for cell in taken.values()):
+    filled = [cell for cell in taken.values() if cell.text]
+    if len(filled) > 1:
         found.lines.append(FilledLine(sheet=sheet.name, row=line.row, cells=taken, extra=extra))
         return
     number = at(columns[NUMBER_KEY]) if NUMBER_KEY in columns else ""
-    words = " ".join((*extra, *([] if number.replace(".", "").isdecimal() else [number]))).strip()
-    if line.cells[0]:
-        words = f"{line.cells[0]} {words}".strip()
+    lone = [] if number.replace(".", "").isdecimal() else [number]
+    words = " ".join(filter(None, (line.cells[0], *lone, *(cell.text for cell in filled), *extra)))
     if words:
         found.unread.append(
             Unread(
@@ -188,7 +189,7 @@ def _read_answers(sheet: Sheet, lines: tuple[Line, ...], found: _Found) -> None:
         role, cells = line.cells[0] if line.cells else "", line.cells[1:]
         if role == KEYS_ROLE and {"answer", "comment"} <= set(cells):
             answer_column, comment_column = cells.index("answer"), cells.index("comment")
-            found.sheets.add("requirements")
+            found.keyed.add("requirements")
         elif role.startswith(NEED_PREFIX) and answer_column >= 0:
             answer, comment = (
                 Cell(

@@ -21,9 +21,9 @@ SCHEMA_VERSIONS = (1, 2)
 HASH_DIGITS = 12
 _MOST = 1e18
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Positive = Annotated[float, Field(gt=0, le=_MOST, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, le=_MOST, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Positive = Annotated[float, Field(strict=True, gt=0, le=_MOST, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(strict=True, ge=0, le=_MOST, allow_inf_nan=False)]
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 
 
 class _Part(BaseModel):
