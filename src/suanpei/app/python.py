@@ -122,7 +122,7 @@ def rfq(plan: PathText, *, lang: str | None = None, **options: Any) -> RfqResult
 
     given = {"plan": to_path("plan", plan), **options}
     _check_names(given, RfqRequest)
-    result = request_quotes(_fill(RfqRequest, {**given, "language": resolve_language(lang)}))
+    result = request_quotes(_fill(RfqRequest, given, language=resolve_language(lang)))
     save_forms(result)
     return print_well(result, "rfq", "render_rfq")
 

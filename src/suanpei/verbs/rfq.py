@@ -124,11 +124,12 @@ def _name_forms(request: RfqRequest, specification: Specification) -> tuple[Form
                     path=str(form.path),
                 )
             )
-        other = seen.setdefault(form.path.name.casefold(), form.seller)
-        if other is not form.seller:
+        name = form.path.name.casefold()
+        if name in seen:
             raise InputError(
-                Message("seller: {first} and {second} would share one file", first=other, second=form.seller)
+                Message("seller: {first} and {second} would share one file", first=seen[name], second=form.seller)
             )
+        seen[name] = form.seller
     return tuple(forms)
 
 

@@ -8,7 +8,7 @@ import pytest
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
-from suanpei.market.rfq.acceptance import acceptance_figures
+from suanpei.market.rfq.acceptance import acceptance_figures, load_shares, required_driver
 from suanpei.market.rfq.plan_document import parse_plan
 from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
 from suanpei.market.rfq.requirements import list_requirements
@@ -109,6 +109,21 @@ def test_every_card_of_the_catalogue_can_be_asked_for() -> None:
         keys = [requirement.key for group in list_requirements(changed(plan)) for requirement in group.requirements]
         assert len(set(keys)) == len(keys)
         assert set(keys) <= set(REQUIREMENT_ITEMS)
+
+
+def test_drivers_are_known_of_generations_of_the_catalogue_alone() -> None:
+    known = {accelerator.generation for accelerator in load_accelerators(CATALOGUE).values()}
+    assert set(load_shares()["drivers"]) <= known
+    for name, driver in (("A800-SXM4-80GB", "450.80.02"), ("B200-SXM-180GB", "570.26"), ("Ascend-910B3", None)):
+        found = required_driver(load_accelerators(CATALOGUE)[name])
+        assert (found.version if found else None) == driver
+
+
+@pytest.mark.parametrize(("days", "hours"), [(0.1, 0), (5.0, 12), (365.0, 72)])
+def test_a_soak_takes_at_most_a_tenth_of_the_planned_use(days: float, hours: int) -> None:
+    cluster = build_cluster(CATALOGUE, load_accelerators(CATALOGUE)["A800-SXM4-80GB"])
+    marks = acceptance_figures(CATALOGUE, cluster, nodes=1, node_bytes_per_s=None, days=days)
+    assert marks.soak_hours == hours
 
 
 def test_the_trial_is_the_slow_end_of_the_plan() -> None:

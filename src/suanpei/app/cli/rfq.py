@@ -1,4 +1,4 @@
-"""``suanpei rfq``: from a plan to the same request for quotation for every seller, as a form that ``quotes`` reads back."""
+"""``suanpei rfq``: from a plan to the same request for quotation for every seller."""
 
 from __future__ import annotations
 

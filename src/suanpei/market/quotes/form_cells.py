@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _LINE_KEYS = frozenset(item.key for item in LINE_FIELDS)
 _HEAD_KEYS = frozenset(item.key for item in HEAD_FIELDS)
+_HEAD_VALUE_COLUMN = 2
+"""Behind the first column: a blank one, the label, and then the value in whichever cell it was written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +132,9 @@ def _read_offers(file: str, sheet: Sheet, lines: tuple[Line, ...], found: _Found
         role, cells = line.cells[0] if line.cells else "", line.cells[1:]
         if role.startswith(HEAD_PREFIX):
             key = role.removeprefix(HEAD_PREFIX)
-            values = [(column, text) for column, text in enumerate(cells) if column > 0 and text]
+            values = [(column, text) for column, text in enumerate(cells) if column >= _HEAD_VALUE_COLUMN and text]
             if key in _HEAD_KEYS and key not in found.head:
-                column = values[0][0] if values else 2
+                column = values[0][0] if values else _HEAD_VALUE_COLUMN
                 text = " ".join(text for _, text in values)
                 found.head[key] = Cell(text=text, place=name_cell(sheet.name, line.row, column + 1))
         elif role == KEYS_ROLE:

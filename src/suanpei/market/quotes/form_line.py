@@ -164,7 +164,7 @@ def _ask_for_blanks(line: FilledLine, values: _Values, reader: ValueReader) -> N
         reader.ask(
             line.cell(blank[0].key).place,
             Message("the line leaves blank: {labels}", labels=labels),
-            Message("Please fill in line {row}: {labels}.", row=line.row, labels=labels),
+            Message("Please fill in row {row}: {labels}.", row=line.row, labels=labels),
         )
 
 

@@ -105,7 +105,7 @@ def _given_prices(stated: StatedPrice, line: FilledLine, reader: ValueReader) ->
             reader.ask(
                 line.cell(key).place,
                 Message("a price of zero"),
-                Message("Line {row} is priced at zero: what is its price?", row=line.row),
+                Message("Row {row} is priced at zero: what is its price?", row=line.row),
             )
         elif key == "price_card_hour":
             given[key] = Fraction(amount)
@@ -144,7 +144,7 @@ def _ask_which(stated: StatedPrice, line: FilledLine, reader: ValueReader) -> No
             given=f"{stated.per_node_month:,}",
         ),
         Message(
-            "Line {row} has two prices, {card} per card-hour and {given} per machine-month: which holds?",
+            "Row {row} has two prices, {card} per card-hour and {given} per machine-month: which holds?",
             row=line.row,
             card=str(stated.per_card_hour),
             given=f"{stated.per_node_month:,}",

@@ -6,8 +6,10 @@ Where no figure of the card is published, none is made up: the seller states one
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from suanpei.machine.catalogue import load_catalogue
 from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, TERA
 
 if TYPE_CHECKING:
@@ -85,9 +87,15 @@ class AcceptanceFigures:
     load_source: str
 
 
-def required_driver(catalogue: Catalogue, accelerator: Accelerator) -> Driver | None:
+@cache
+def load_shares() -> Mapping[str, Any]:
+    """Load the shares that pass, and the first drivers; the program's own, whatever tables a user lays over."""
+    return load_catalogue().toml("acceptance")
+
+
+def required_driver(accelerator: Accelerator) -> Driver | None:
     """Give the first driver that runs a card at all; None where no source names one."""
-    found = catalogue.toml("acceptance")["drivers"].get(accelerator.generation)
+    found = load_shares()["drivers"].get(accelerator.generation)
     return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=found["source"])
 
 
@@ -97,13 +105,13 @@ def acceptance_figures(
     """Give the pass marks of a cluster.
 
     Args:
-        catalogue: Holds the measured figures and the shares of them that pass. [-]
+        catalogue: Holds the measured figures. [-]
         cluster: The machines. [-]
         nodes: How many of them. [-]
         node_bytes_per_s: Line rate of all network ports of one machine, per direction; None is unknown. [B/s]
         days: Planned use, of which a soak may take a share. [d]
     """
-    shares = catalogue.toml("acceptance")
+    shares = load_shares()
     load = shares["load"]
     rate = cluster.accelerator.memory_bytes_per_s
     known = rate == rate  # not a number where the catalogue leaves it blank

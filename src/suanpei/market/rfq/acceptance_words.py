@@ -80,7 +80,7 @@ def _matmul(mark: MatmulMark) -> Requirement:
                 peak=peak,
                 spread=spread,
             ),
-            basis=Message("No measurement of this very card is published; {source}", source=mark.source),
+            basis=Message("No measurement of this very card is published; spread after {source}", source=mark.source),
         )
     return Requirement(
         key="matmul",

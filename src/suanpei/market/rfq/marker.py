@@ -1,8 +1,7 @@
 """How the sheets of a form and their cells are known.
 
-The first cell of each sheet is a marker. The first column, which is hidden, says what a row is; a hidden row holds the
-key of each column. So a form saved as CSV, sheet by sheet, is read as well as the workbook, whatever the language of its
-labels.
+The first cell of each sheet is a marker. The first column, which is hidden, says what a row is; a hidden row holds
+the key of each column. So a form saved as CSV, sheet by sheet, is read as well as the workbook, in whatever language.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.network import parse_fabric
-from suanpei.market.rfq.acceptance import AcceptanceFigures, Driver, acceptance_figures, required_driver
+from suanpei.market.rfq.acceptance import AcceptanceFigures, Driver, acceptance_figures, load_shares, required_driver
 from suanpei.messages import Message
 from suanpei.units import GIGA
 
@@ -149,7 +149,7 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
     bridged = plan.request.fabric if "bridge" in (plan.request.fabric or "").casefold() else None
     cluster = build_cluster(catalogue, accelerator, bridged, gpus_per_node)
     network = _read_network(catalogue, row.fabric) if row.nodes > 1 else None
-    storage = _storage(plan, row, catalogue)
+    storage = _storage(plan, row)
     return Specification(
         request_hash=plan.request_hash,
         rank=rank,
@@ -169,7 +169,7 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
         pull_bytes=None if storage.data_bytes is None else storage.data_bytes + storage.weight_bytes,
         pull_s=row.run.parts.run_setup,
         host_bytes=row.estimate.memory.host_bytes or None,
-        driver=required_driver(catalogue, accelerator),
+        driver=required_driver(accelerator),
         acceptance=acceptance_figures(
             catalogue,
             cluster,
@@ -180,7 +180,7 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
         trial_tokens_per_second_per_gpu=row.estimate.tokens_per_step / row.estimate.step.high_seconds / row.gpus,
         days=row.run.days,
         high_days=row.run.high_days,
-        assumptions=_assumptions(catalogue, storage),
+        assumptions=_assumptions(storage),
     )
 
 
@@ -197,8 +197,8 @@ def _read_network(catalogue: Catalogue, name: str) -> NetworkNeed:
     return NetworkNeed(name=name, ports=found.ports, port_bytes_per_s=found.port_bytes_per_s)
 
 
-def _storage(plan: PlanDocument, row: RowPart, catalogue: Catalogue) -> StorageNeed:
-    habits = catalogue.toml("acceptance")["storage"]
+def _storage(plan: PlanDocument, row: RowPart) -> StorageNeed:
+    habits = load_shares()["storage"]
     per_token = float(habits["bytes_per_token"])
     rate = _write_rate_bytes_per_s(plan, row.nodes)
     return StorageNeed(
@@ -226,8 +226,8 @@ def _write_rate_bytes_per_s(plan: PlanDocument, nodes: int) -> float | None:
     return None
 
 
-def _assumptions(catalogue: Catalogue, storage: StorageNeed) -> tuple[Message, ...]:
-    habits = catalogue.toml("acceptance")["storage"]
+def _assumptions(storage: StorageNeed) -> tuple[Message, ...]:
+    habits = load_shares()["storage"]
     said = [
         Message(
             "data on disk: {bytes} bytes per token of every pass together, so at most this much",

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 LINES = 20
 """Numbered lines for offers; a seller may add more."""
 _NUMBER_WIDTH = 7
+_HEAD_INPUTS = 4
+"""Narrow cells side by side in which one value of the head is written."""
 _ANSWER_WIDTHS = {"group": 15, "item": 20, "need": 52, "basis": 38, "answer": 11, "comment": 36}
 
 
@@ -150,7 +152,8 @@ def _write_offers(book: Any, specification: Specification, lang: Language, selle
         sheet.text_row(TEXT_ROLE, sentence)
     for field in HEAD_FIELDS:
         value = seller if field.key == "seller" else ""
-        row = sheet.row(f"{HEAD_PREFIX}{field.key}", [_label(field, lang), "", value], style="head", inputs=(2,))
+        cells = ["", _label(field, lang), value, *[""] * (_HEAD_INPUTS - 1)]
+        row = sheet.row(f"{HEAD_PREFIX}{field.key}", cells, style="head", inputs=range(2, 2 + _HEAD_INPUTS))
         if field.kind == "date":
             sheet.field(field, lang, column=2, first_row=row, last_row=row)
     headings = [""]

@@ -96,10 +96,11 @@ class SheetWriter:
         for column in range(len(cells)):
             cell = self.sheet.cell(row, column + 2)
             cell.font = self._fonts["cell" if style == "head" and column in filled else style]
-            cell.alignment = self._wrapped
+            if style not in ("head", "band"):
+                cell.alignment = self._wrapped
             if style in self._fills:
                 cell.fill = self._fills[style]
-            if style != "head" or column in filled:
+            if style != "head":
                 cell.border = self._border
             if column in filled:
                 cell.fill = self._input_fill
