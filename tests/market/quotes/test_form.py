@@ -10,11 +10,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from suanpei.market.quotes.document import Document, Line, Sheet
+from suanpei.market.quotes.document import Document, Line, Sheet, Unread
 from suanpei.market.quotes.form import is_form, read_form
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.rfq.fields import LINE_FIELDS
 from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, sheet_title
+from suanpei.messages import Message
 from suanpei.money import ExchangeRate, ExchangeRates, Money
 from suanpei.provenance import Provenance
 from tests.market.quotes.form_samples import HEAD, LINE, blank_form, fill, fill_text, to_csv_document, to_document
@@ -68,7 +69,7 @@ def test_a_whole_line_is_read_as_filled(language: FormLanguage) -> None:
     assert offer.charges.early_exit_fraction == Decimal("0.3")
     assert offer.charges.bills_outages is False
     assert (offer.pricing, offer.region, offer.confidence) == ("monthly", "Ulanqab", "high")
-    assert offer.flags == ("tax_excluded_6pct", "deposit", "prepay", "includes_power", "egress_fee")
+    assert offer.flags == ("deposit", "egress_fee", "includes_power", "prepay", "tax_excluded_6pct")
     assert offer.note == (
         "memory_gb=80; gpus_per_node=8; condition=new; modified=no; in_node=nvlink_switch; invoice=special; power=in;"
         " delivery=2026-12-20; contact=Wang; carefully made"
@@ -286,7 +287,7 @@ def test_percentages_are_read_with_and_without_their_sign() -> None:
     for written in ("6", "6%", "6 %", "６％", 6, "6.00"):
         offer, _ = read_line({"tax_rate": written})
         assert offer.price_per_accelerator_hour.tax_rate == Decimal("0.06")
-        assert offer.flags[0] == "tax_excluded_6pct"
+        assert "tax_excluded_6pct" in offer.flags
 
 
 @pytest.mark.parametrize(
@@ -327,6 +328,48 @@ def test_the_head_holds_for_every_line_and_is_asked_for() -> None:
         "the quote is valid until 2026-11-01, before its own date 2026-11-30",
     ]
     assert [offer.quote_date for offer in quotes.offers] == [date(2026, 11, 30)] * 2
+
+
+def test_dates_are_held_against_a_day() -> None:
+    document = fill_text("en", [LINE])
+    (late,) = read_form(document, CATALOGUE, as_of=date(2027, 1, 1)).offers
+    assert "price_expired" in late.flags
+    early = read_form(document, CATALOGUE, as_of=date(2026, 11, 1))
+    assert "date_in_future" in early.offers[0].flags
+    assert problems(early) == ["the quote is dated 2026-11-30, after 2026-11-01"]
+    assert not read_form(document, CATALOGUE, as_of=date(2026, 12, 15)).questions
+
+
+@pytest.mark.parametrize(
+    ("changes", "flag"),
+    [
+        ({"modified": "yes"}, "modified_card"),
+        ({"in_node": "pcie"}, "pcie"),
+        ({"network": "none", "ports_per_node": None, "port_gbit": None}, "no_ib"),
+        ({"gpus_per_node": 4, "price_node_month": 39000}, "4_gpu_node"),
+        ({"count": None}, "no_quantity"),
+        ({"pricing": "reserved"}, "reserved"),
+        ({"pricing": "daily"}, "daily_min"),
+        ({"minimum_term": 1, "minimum_term_unit": "day"}, "daily_min"),
+        ({"minimum_term": 3, "minimum_term_unit": "year"}, "36_month_term"),
+        ({"minimum_term": 12}, "12_month_term"),
+        ({"tax_rate": None}, "tax_excluded"),
+    ],
+)
+def test_flags_are_spelt_as_for_other_quotes(changes: dict[str, Any], flag: str) -> None:
+    assert flag not in read_line()[0].flags
+    assert flag in read_line(changes)[0].flags
+
+
+def test_what_the_form_hides_itself_is_nothing_to_say() -> None:
+    document = fill_text("en", [LINE])
+    hidden = Message("the row is hidden in the workbook; it is read all the same")
+    left = [
+        Unread(file=document.file, cell=cell, reason=hidden)
+        for cell in ("Offer!A1", "Offer!A11", "Requirements!A4", "_suanpei_form", "Offer!A15")
+    ]
+    quotes = read_form(replace(document, unread=tuple(left)), CATALOGUE)
+    assert [unread.cell for unread in quotes.unread] == ["Offer!A15"]
 
 
 def test_moved_and_added_rows_and_columns_lose_nothing() -> None:

@@ -21,9 +21,13 @@ from suanpei.money import ExchangeRates
 from suanpei.units import MONTH_HOURS
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.document import Document
 
+_HIDDEN = "is hidden in the workbook; it is read all the same"
+"""How the reader of workbooks ends what it says of hidden rows, columns and sheets."""
 _NOWHERE = Cell(text="", place="")
 
 
@@ -37,7 +41,12 @@ def is_form(document: Document) -> bool:
 
 
 def read_form(
-    document: Document, catalogue: Catalogue, *, currency: str | None = None, rates: ExchangeRates | None = None
+    document: Document,
+    catalogue: Catalogue,
+    *,
+    currency: str | None = None,
+    rates: ExchangeRates | None = None,
+    as_of: date | None = None,
 ) -> Quotes:
     """Read a filled form.
 
@@ -46,6 +55,7 @@ def read_form(
         catalogue: Holds the accelerators. [-]
         currency: Of the amounts per accelerator-hour; None leaves each in the seller's own. [ISO 4217]
         rates: Exchange rates, for another currency than the seller's. [-]
+        as_of: The day that the quote's dates are held against; None holds them against none. [-]
 
     Returns:
         One offer per filled line, questions, and what could not be read.
@@ -59,16 +69,16 @@ def read_form(
     refusal = _refuse_whole(form)
     if refusal is not None:
         whole = Unread(file=document.file, cell="", reason=refusal)
-        return Quotes(offers=(), questions=(), unread=(*document.unread, *form.unread, whole), assumptions=())
+        return Quotes(offers=(), questions=(), unread=(*_unread(document, form), whole), assumptions=())
     reader = ValueReader(file=document.file, seller=form.head.get("seller", _NOWHERE).text)
-    head = _read_head(form, reader)
+    head = _read_head(form, reader, as_of)
     remarks = _read_answers(form, reader)
     basis = FormBasis(file=document.file, catalogue=catalogue, currency=currency, rates=rates or ExchangeRates())
     offers = tuple(read_line(line, head, remarks, reader, basis) for line in form.lines)
     return Quotes(
         offers=offers,
         questions=tuple(reader.questions),
-        unread=(*document.unread, *form.unread, *reader.unread),
+        unread=(*_unread(document, form), *reader.unread),
         assumptions=(
             Message(
                 "{file} is a form of this program (version {version}, request {request}, plan {rank}): its cells are"
@@ -104,7 +114,15 @@ def _refuse_whole(form: FormCells) -> Message | None:
     return None
 
 
-def _read_head(form: FormCells, reader: ValueReader) -> Head:
+def _unread(document: Document, form: FormCells) -> tuple[Unread, ...]:
+    """Give what was left of the file and its sheets, but that the form hides some of its own cells."""
+    left = (
+        item for item in document.unread if item.cell not in form.own_places or not item.reason.key.endswith(_HIDDEN)
+    )
+    return (*left, *form.unread)
+
+
+def _read_head(form: FormCells, reader: ValueReader, as_of: date | None) -> Head:
     cells = {key: form.head.get(key, _NOWHERE) for key in ("seller", "contact", "quote_date", "valid_until")}
     blank = [
         FIELDS_BY_KEY[key].label
@@ -136,7 +154,27 @@ def _read_head(form: FormCells, reader: ValueReader) -> Head:
         contact="" if is_blank(cells["contact"].text) else cells["contact"].text,
         quote_date=quoted,
         valid_until=until,
+        flags=_flag_dates(reader, cells["quote_date"].place, quoted, until, as_of),
     )
+
+
+def _flag_dates(
+    reader: ValueReader, place: str, quoted: date | None, until: date | None, as_of: date | None
+) -> tuple[str, ...]:
+    """Flag what is past its validity or dated to the future, and ask about the latter."""
+    if as_of is None:
+        return ()
+    flags = []
+    if until is not None and until < as_of:
+        flags.append("price_expired")
+    if quoted is not None and quoted > as_of:
+        flags.append("date_in_future")
+        reader.ask(
+            place,
+            Message("the quote is dated {quoted}, after {as_of}", quoted=str(quoted), as_of=str(as_of)),
+            Message("From which day is the quote?"),
+        )
+    return tuple(flags)
 
 
 def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:

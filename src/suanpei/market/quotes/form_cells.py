@@ -9,6 +9,7 @@ from suanpei.market.quotes.document import Unread, name_cell
 from suanpei.market.rfq.fields import HEAD_FIELDS, LINE_FIELDS, NUMBER_KEY
 from suanpei.market.rfq.marker import (
     EXAMPLE_ROLE,
+    FORM_SHEET,
     HEAD_PREFIX,
     KEYS_ROLE,
     LABELS_ROLE,
@@ -78,6 +79,8 @@ class FormCells:
     keyed: frozenset[str]
     """Those of them whose keys are still there, without which nothing in them can be found."""
     unread: tuple[Unread, ...]
+    own_places: frozenset[str]
+    """Cells and sheets that the form itself hides: that they are hidden is nothing to say."""
 
 
 @dataclass(kw_only=True)
@@ -87,6 +90,7 @@ class _Found:
     answers: list[Answer] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     keyed: set[str] = field(default_factory=set)
+    own_places: set[str] = field(default_factory=lambda: {FORM_SHEET})
 
 
 def find_markers(document: Document) -> Iterator[tuple[Sheet, int, Marker]]:
@@ -110,6 +114,8 @@ def take_apart(document: Document) -> FormCells | None:
         return None
     found = _Found()
     for sheet, position, marker in sheets:
+        rows = [1, sheet.lines[position].row, *(line.row for line in sheet.lines if line.cells[:1] == (KEYS_ROLE,))]
+        found.own_places |= {name_cell(sheet.name, row, 0) for row in rows}
         if marker.sheet == "offers":
             _read_offers(document.file, sheet, sheet.lines[position + 1 :], found)
         elif marker.sheet == "requirements":
@@ -122,6 +128,7 @@ def take_apart(document: Document) -> FormCells | None:
         marked=frozenset(marker.sheet for _, _, marker in sheets),
         keyed=frozenset(found.keyed),
         unread=tuple(found.unread),
+        own_places=frozenset(found.own_places),
     )
 
 

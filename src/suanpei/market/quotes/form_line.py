@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, cast
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.quotes.form_price import FormPrice, StatedPrice, read_price
-from suanpei.market.quotes.form_values import is_blank
+from suanpei.market.quotes.form_values import LineValues, ask_for_blanks, read_values
 from suanpei.market.quotes.quoted import Place, QuotedOffer
-from suanpei.market.rfq.fields import LINE_FIELDS
 from suanpei.market.rfq.words import choice_hours
-from suanpei.market.terms import Charges, Payment, Tax, Term
+from suanpei.market.terms import DAY_HOURS, Charges, Payment, Tax, Term
 from suanpei.messages import Message
 from suanpei.money import Money
-from suanpei.units import GIB_BYTES
+from suanpei.units import GIB_BYTES, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date
     from decimal import Decimal
 
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from suanpei.money import ExchangeRates
     from suanpei.provenance import Confidence
 
+_USUAL_NODE_GPUS = 8
 _NETWORK_WORDS = {"infiniband": "IB", "roce": "RoCE", "ethernet": "Ethernet"}
 
 
@@ -54,18 +53,7 @@ class Head:
     contact: str
     quote_date: date | None
     valid_until: date | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Values:
-    """The cells of a line as values of their kinds; None is blank or unreadable."""
-
-    choices: Mapping[str, str | None]
-    numbers: Mapping[str, Decimal | None]
-    counts: Mapping[str, int | None]
-    fractions: Mapping[str, Decimal | None]
-    days: Mapping[str, date | None]
-    texts: Mapping[str, str]
+    flags: tuple[str, ...]
 
 
 def read_line(
@@ -80,8 +68,8 @@ def read_line(
         reader: Reads cells and collects questions. [-]
         basis: Catalogue, currency and rates. [-]
     """
-    values = _read_values(line, reader)
-    _ask_for_blanks(line, values, reader)
+    values = read_values(line, reader)
+    ask_for_blanks(line, values, reader)
     accelerator = _find_accelerator(line, values, reader, basis.catalogue)
     unit_gpus = _unit_gpus(values)
     price = read_price(_stated_price(values), line, reader, currency=basis.currency, rates=basis.rates)
@@ -103,7 +91,7 @@ def read_line(
         quote_date=head.quote_date,
         valid_until=head.valid_until,
         readings=price.readings,
-        flags=(*price.flags, *_flags(values, accelerator)),
+        flags=tuple(sorted({*price.flags, *head.flags, *_flags(values, accelerator, unit_gpus)})),
         confidence=_confidence(price, accelerator),
         note=_note(values, head, remarks, line.extra),
         charges=_charges(values),
@@ -113,7 +101,7 @@ def read_line(
     )
 
 
-def _stated_price(values: _Values) -> StatedPrice:
+def _stated_price(values: LineValues) -> StatedPrice:
     state = values.choices["tax"]
     return StatedPrice(
         per_card_hour=values.numbers["price_card_hour"],
@@ -129,47 +117,8 @@ def _stated_price(values: _Values) -> StatedPrice:
     )
 
 
-def _read_values(line: FilledLine, reader: ValueReader) -> _Values:
-    reader.currency = reader.choice("currency", line.cell("currency")) or ""
-    by_kind = {
-        kind: {field.key: line.cell(field.key) for field in LINE_FIELDS if field.kind in kinds}
-        for kind, kinds in (
-            ("choice", ("choice",)),
-            ("number", ("number", "money")),
-            ("count", ("count",)),
-            ("percent", ("percent",)),
-            ("date", ("date",)),
-            ("text", ("text",)),
-        )
-    }
-    choices = {key: reader.choice(key, cell) for key, cell in by_kind["choice"].items() if key != "currency"}
-    return _Values(
-        choices={**choices, "currency": reader.currency or None},
-        numbers={key: reader.number(key, cell) for key, cell in by_kind["number"].items()},
-        counts={key: reader.count(key, cell) for key, cell in by_kind["count"].items()},
-        fractions={key: reader.fraction(key, cell) for key, cell in by_kind["percent"].items()},
-        days={key: reader.day(key, cell) for key, cell in by_kind["date"].items()},
-        texts={key: "" if is_blank(cell.text) else cell.text for key, cell in by_kind["text"].items()},
-    )
-
-
-def _ask_for_blanks(line: FilledLine, values: _Values, reader: ValueReader) -> None:
-    """Ask for the cells that must be filled, in one question per line."""
-    needed = [field for field in LINE_FIELDS if field.is_mandatory]
-    if values.choices["network"] in ("infiniband", "roce", "ethernet"):
-        needed += [field for field in LINE_FIELDS if field.key in ("ports_per_node", "port_gbit")]
-    blank = [field for field in needed if is_blank(line.cell(field.key).text)]
-    if blank:
-        labels = [field.label for field in blank]
-        reader.ask(
-            line.cell(blank[0].key).place,
-            Message("the line leaves blank: {labels}", labels=labels),
-            Message("Please fill in row {row}: {labels}.", row=line.row, labels=labels),
-        )
-
-
 def _find_accelerator(
-    line: FilledLine, values: _Values, reader: ValueReader, catalogue: Catalogue
+    line: FilledLine, values: LineValues, reader: ValueReader, catalogue: Catalogue
 ) -> Accelerator | None:
     """Find the card by the seller's name and memory; None, with a question, where they settle none."""
     written, memory = values.texts["accelerator"], values.numbers["memory_gb"]
@@ -206,14 +155,14 @@ def _find_accelerator(
     return None
 
 
-def _unit_gpus(values: _Values) -> int | None:
+def _unit_gpus(values: LineValues) -> int | None:
     sold_by = values.choices["sold_by"]
     if sold_by is None:
         return None
     return 1 if sold_by == "card" else values.counts["gpus_per_node"]
 
 
-def _term(values: _Values) -> Term | None:
+def _term(values: LineValues) -> Term | None:
     """Give for how long the price is paid; None where billing or the shortest rental is open."""
     billing, unit, number = (
         values.choices["billing"],
@@ -226,7 +175,7 @@ def _term(values: _Values) -> Term | None:
     return Term(billing_hours=float(choice_hours("billing", billing)), minimum_hours=float(least_hours))
 
 
-def _links(values: _Values) -> str:
+def _links(values: LineValues) -> str:
     """Write the network between machines as sellers do: ``8x400G IB``; ``none`` is none."""
     network = values.choices["network"]
     if network is None or network == "none":
@@ -237,7 +186,7 @@ def _links(values: _Values) -> str:
     return f"{ports}x{_plain(gbit)}G {_NETWORK_WORDS[network]}"
 
 
-def _check_network(line: FilledLine, values: _Values, reader: ValueReader) -> None:
+def _check_network(line: FilledLine, values: LineValues, reader: ValueReader) -> None:
     ports, gbit = values.counts["ports_per_node"], values.numbers["port_gbit"]
     if values.choices["network"] == "none" and (ports is not None or gbit):
         reader.ask(
@@ -247,7 +196,7 @@ def _check_network(line: FilledLine, values: _Values, reader: ValueReader) -> No
         )
 
 
-def _charges(values: _Values) -> Charges:
+def _charges(values: LineValues) -> Charges:
     currency = values.choices["currency"]
 
     def money(key: str) -> Money | None:
@@ -266,24 +215,27 @@ def _charges(values: _Values) -> Charges:
     )
 
 
-def _flags(values: _Values, accelerator: Accelerator | None) -> tuple[str, ...]:
+def _flags(values: LineValues, accelerator: Accelerator | None, unit_gpus: int | None) -> tuple[str, ...]:
     """Name what to know of an offer, spelt as for any other quote."""
     choices, numbers = values.choices, values.numbers
-    months = numbers["minimum_term"] if choices["minimum_term_unit"] == "month" else None
-    years = numbers["minimum_term"] if choices["minimum_term_unit"] == "year" else None
-    least_months = months if years is None else years * 12
+    term = _term(values)
+    least_hours = 0.0 if term is None else term.minimum_hours
     found = (
+        ("unknown_card", accelerator is None),
         ("modified_card", choices["modified"] == "yes"),
         ("non_nvidia", accelerator is not None and accelerator.vendor != "NVIDIA"),
         ("pcie", choices["in_node"] == "pcie"),
-        ("no_ib", choices["network"] == "none"),
+        ("no_ib", choices["network"] == "none" and (unit_gpus or 1) > 1),
+        (f"{unit_gpus}_gpu_node", unit_gpus not in (None, 1, _USUAL_NODE_GPUS)),
+        ("no_quantity", values.counts["count"] is None),
         ("spot", choices["pricing"] == "spot"),
         ("reserved", choices["pricing"] == "reserved"),
         ("deposit", bool(numbers["deposit_months"])),
         ("prepay", bool(numbers["prepaid_months"])),
         ("includes_power", choices["power"] == "in"),
         ("egress_fee", bool(numbers["egress_price"])),
-        (f"{_plain(least_months or 0)}_month_term", least_months is not None and least_months >= 12),
+        ("daily_min", choices["pricing"] == "daily" or DAY_HOURS <= least_hours <= 7 * DAY_HOURS),
+        (f"{least_hours / MONTH_HOURS:g}_month_term", least_hours >= YEAR_HOURS),
     )
     return tuple(flag for flag, holds in found if holds)
 
@@ -294,7 +246,7 @@ def _confidence(price: FormPrice, accelerator: Accelerator | None) -> Confidence
     return "medium" if accelerator is None else "high"
 
 
-def _note(values: _Values, head: Head, remarks: tuple[str, ...], extra: tuple[str, ...]) -> str:
+def _note(values: LineValues, head: Head, remarks: tuple[str, ...], extra: tuple[str, ...]) -> str:
     """Keep what has no field of its own, in words that are the same in both languages of the form."""
     choices = values.choices
     memory, delivery = values.numbers["memory_gb"], values.days["delivery"]

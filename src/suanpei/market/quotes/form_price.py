@@ -184,7 +184,7 @@ def _flags(stated: StatedPrice, *, has_price: bool, agree: bool) -> tuple[str, .
         ("price_missing", not has_price),
         ("prices_disagree", not agree),
         ("currency_missing", stated.currency is None),
-        (excluded, stated.tax.state == "out"),
+        (excluded, stated.tax.state == "out" and rate != 0),
     )
     return tuple(flag for flag, holds in found if holds)
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.quoted import Question
-from suanpei.market.rfq.fields import FIELDS_BY_KEY
+from suanpei.market.rfq.fields import FIELDS_BY_KEY, LINE_FIELDS
 from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, read_choice
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.form_cells import Cell
+    from collections.abc import Mapping
+
+    from suanpei.market.quotes.form_cells import Cell, FilledLine
 
 _MOST = Decimal(10**12)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -139,3 +141,55 @@ def read_decimal(text: str, currency: str) -> Decimal | None:
 def is_blank(text: str) -> bool:
     """Tell whether a cell says nothing: empty, or a dash."""
     return unicodedata.normalize("NFKC", text).strip().casefold() in _BLANK
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineValues:
+    """The cells of a line as values of their kinds; None is blank or unreadable."""
+
+    choices: Mapping[str, str | None]
+    numbers: Mapping[str, Decimal | None]
+    counts: Mapping[str, int | None]
+    fractions: Mapping[str, Decimal | None]
+    days: Mapping[str, date | None]
+    texts: Mapping[str, str]
+
+
+def read_values(line: FilledLine, reader: ValueReader) -> LineValues:
+    """Read all cells of a line."""
+    reader.currency = reader.choice("currency", line.cell("currency")) or ""
+    by_kind = {
+        kind: {field.key: line.cell(field.key) for field in LINE_FIELDS if field.kind in kinds}
+        for kind, kinds in (
+            ("choice", ("choice",)),
+            ("number", ("number", "money")),
+            ("count", ("count",)),
+            ("percent", ("percent",)),
+            ("date", ("date",)),
+            ("text", ("text",)),
+        )
+    }
+    choices = {key: reader.choice(key, cell) for key, cell in by_kind["choice"].items() if key != "currency"}
+    return LineValues(
+        choices={**choices, "currency": reader.currency or None},
+        numbers={key: reader.number(key, cell) for key, cell in by_kind["number"].items()},
+        counts={key: reader.count(key, cell) for key, cell in by_kind["count"].items()},
+        fractions={key: reader.fraction(key, cell) for key, cell in by_kind["percent"].items()},
+        days={key: reader.day(key, cell) for key, cell in by_kind["date"].items()},
+        texts={key: "" if is_blank(cell.text) else cell.text for key, cell in by_kind["text"].items()},
+    )
+
+
+def ask_for_blanks(line: FilledLine, values: LineValues, reader: ValueReader) -> None:
+    """Ask for the cells that must be filled, in one question per line."""
+    needed = [field for field in LINE_FIELDS if field.is_mandatory]
+    if values.choices["network"] in ("infiniband", "roce", "ethernet"):
+        needed += [field for field in LINE_FIELDS if field.key in ("ports_per_node", "port_gbit")]
+    blank = [field for field in needed if is_blank(line.cell(field.key).text)]
+    if blank:
+        labels = [field.label for field in blank]
+        reader.ask(
+            line.cell(blank[0].key).place,
+            Message("the line leaves blank: {labels}", labels=labels),
+            Message("Please fill in row {row}: {labels}.", row=line.row, labels=labels),
+        )
