@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.market.rfq.acceptance_words import acceptance_requirements
-from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_bytes, write_rate
+from suanpei.market.rfq.requirement import MEGA, Requirement, to_be_stated, write_bytes, write_rate
 from suanpei.messages import Message, name_duration
 from suanpei.units import DAY_S, GIGA
 
@@ -202,18 +202,6 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
             cuda=need.driver.cuda,
         )
     )
-    pull = (
-        Message("State the rates in and out")
-        if need.pull_bytes is None
-        else Message(
-            "{size} brought in within {time}: at least {rate} Mbit/s into the storage; state the rate out",
-            size=write_bytes(need.pull_bytes),
-            time=name_duration(need.pull_s),
-            rate=f"{need.pull_bytes * BITS / need.pull_s / 1e6:,.0f}",
-        )
-        if need.pull_s > 0
-        else Message("{size} to bring in; state the rates in and out", size=write_bytes(need.pull_bytes))
-    )
     return (
         Requirement(
             key="host",
@@ -222,7 +210,7 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
         ),
         Requirement(
             key="traffic",
-            need=pull,
+            need=_say_pull(need),
             basis=Message("Set-up is paid time"),
         ),
         Requirement(
@@ -235,6 +223,19 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
             need=driver,
             basis=to_be_stated() if need.driver is None else Message("Source: {source}", source=need.driver.source),
         ),
+    )
+
+
+def _say_pull(need: Specification) -> Message:
+    if need.pull_bytes is None:
+        return Message("State the rates in and out")
+    if need.pull_s <= 0:
+        return Message("{size} to bring in; state the rates in and out", size=write_bytes(need.pull_bytes))
+    return Message(
+        "{size} brought in within {time}: at least {rate} Mbit/s into the storage; state the rate out",
+        size=write_bytes(need.pull_bytes),
+        time=name_duration(need.pull_s),
+        rate=f"{need.pull_bytes * BITS / need.pull_s / MEGA:,.0f}",
     )
 
 

@@ -137,14 +137,7 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
         InputError: The rank is none of the file's, or the catalogue does not hold the accelerator.
     """
     row = plan.row(rank)
-    accelerator = load_accelerators(catalogue).get(row.accelerator)
-    if accelerator is None:
-        raise InputError(
-            Message(
-                "the catalogue holds no accelerator {name}, which the plan names: give the plan's --catalog",
-                name=row.accelerator,
-            )
-        )
+    accelerator = _find_accelerator(catalogue, row.accelerator)
     gpus_per_node = _gpus_per_node(plan, row, accelerator)
     bridged = plan.request.fabric if "bridge" in (plan.request.fabric or "").casefold() else None
     cluster = build_cluster(catalogue, accelerator, bridged, gpus_per_node)
@@ -182,6 +175,18 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
         high_days=row.run.high_days,
         assumptions=_assumptions(storage),
     )
+
+
+def _find_accelerator(catalogue: Catalogue, name: str) -> Accelerator:
+    accelerator = load_accelerators(catalogue).get(name)
+    if accelerator is None:
+        raise InputError(
+            Message(
+                "the catalogue holds no accelerator {name}, which the plan names: give the plan's --catalog",
+                name=name,
+            )
+        )
+    return accelerator
 
 
 def _gpus_per_node(plan: PlanDocument, row: RowPart, accelerator: Accelerator) -> int:
