@@ -324,7 +324,7 @@ def test_deviations_are_kept_and_open_answers_asked_for() -> None:
 def test_the_head_holds_for_every_line_and_is_asked_for() -> None:
     quotes = read(fill("en", [LINE, LINE], head={**HEAD, "seller": "", "valid_until": "2026-11-01"}, answers={}))
     assert problems(quotes) == [
-        "the head of the form leaves blank: Seller",
+        "the head of the form leaves blank: Name of the seller",
         "the quote is valid until 2026-11-01, before its own date 2026-11-30",
     ]
     assert [offer.quote_date for offer in quotes.offers] == [date(2026, 11, 30)] * 2

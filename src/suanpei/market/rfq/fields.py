@@ -40,7 +40,7 @@ class FieldGroup:
 
 
 HEAD_FIELDS: tuple[Field, ...] = (
-    Field(key="seller", label=Message("Seller"), kind="text"),
+    Field(key="seller", label=Message("Name of the seller"), kind="text"),
     Field(key="contact", label=Message("Contact"), kind="text", is_mandatory=False),
     Field(key="quote_date", label=Message("Date of the quote (YYYY-MM-DD)"), kind="date"),
     Field(key="valid_until", label=Message("Valid until (YYYY-MM-DD)"), kind="date"),
