@@ -15,7 +15,20 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_VERBS = ("compare", "count", "estimate", "fit", "gpus", "models", "plan", "quotes", "sizes", "tokens", "validate")
+_VERBS = (
+    "compare",
+    "count",
+    "estimate",
+    "fit",
+    "gpus",
+    "models",
+    "plan",
+    "quotes",
+    "rfq",
+    "sizes",
+    "tokens",
+    "validate",
+)
 """Functions of the Python interface, loaded when one is asked for."""
 
 __all__ = ["__version__", *_VERBS]  # noqa: PLE0604  # literals

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from suanpei.verbs.models import ModelsResult
     from suanpei.verbs.plan import PlanResult
     from suanpei.verbs.quotes import QuotesResult
+    from suanpei.verbs.rfq import RfqResult
     from suanpei.verbs.sizes import SizesResult
     from suanpei.verbs.tokens import TokensResult
     from suanpei.verbs.validate import ValidateResult
@@ -184,6 +185,28 @@ def quotes(*files: PathText, **options: Any) -> QuotesResult:
     given = _with_defaults({"files": files, **options})
     _check_names(given, QuotesRequest)
     return print_well(read_quote_files(_fill(QuotesRequest, given)), "quotes", "render_quotes")
+
+
+def rfq(plan: PathText, *, lang: str | None = None, **options: Any) -> RfqResult:
+    """Write the same request for quotation for every seller: the verb ``rfq``.
+
+    Args:
+        plan: JSON of a plan, as ``suanpei plan … --report`` writes it. [-]
+        lang: Language of the forms, ``zh`` or ``en``; None is the reader's. [-]
+        **options: The options of ``suanpei rfq``: ``rank=2``, ``out="rfq.xlsx"``, ``seller=["甲云", "乙算力"]``. [-]
+
+    Raises:
+        InputError: the file is no plan, or an option is unknown, or its value wrong.
+        MissingExtraError: openpyxl is not installed.
+    """
+    from suanpei.report.workbook.rfq_form import save_forms
+    from suanpei.verbs.rfq import RfqRequest, request_quotes
+
+    given = {"plan": to_path("plan", plan), **options}
+    _check_names(given, RfqRequest)
+    result = request_quotes(_fill(RfqRequest, given, language=resolve_language(lang)))
+    save_forms(result)
+    return print_well(result, "rfq", "render_rfq")
 
 
 def tokens(files: PathText | Iterable[PathText], tokenizer: PathText, **options: Any) -> TokensResult:

@@ -19,6 +19,7 @@ RESULT_TYPES: dict[str, str] = {
     "models": "suanpei.verbs.models:ModelsResult",
     "tokens": "suanpei.verbs.tokens:TokensResult",
     "gpus": "suanpei.verbs.gpus:GpusResult",
+    "rfq": "suanpei.verbs.rfq:RfqResult",
     "sizes": "suanpei.verbs.sizes:SizesResult",
     "validate": "suanpei.verbs.validate:ValidateResult",
     "fit": "suanpei.verbs.fit:RefitResult",

@@ -27,7 +27,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS: tuple[str, ...] = (
-    "plan", "quotes", "compare", "estimate", "sizes", "models", "gpus", "tokens", "validate", "fit", "schema",
+    "plan",
+    "quotes",
+    "compare",
+    "rfq",
+    "estimate",
+    "sizes",
+    "models",
+    "gpus",
+    "tokens",
+    "validate",
+    "fit",
+    "schema",
 )
 """Modules of this package, one command each, in the order of the help text."""
 

@@ -1,0 +1,271 @@
+"""What every seller is asked for, in words: one requirement per row of the form, each with its reason or source.
+
+Nothing here says what the plan may cost, what is trained or what other sellers ask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.market.rfq.acceptance_words import acceptance_requirements
+from suanpei.market.rfq.requirement import MEGA, Requirement, to_be_stated, write_bytes, write_rate
+from suanpei.messages import Message, name_duration
+from suanpei.units import DAY_S, GIGA
+
+if TYPE_CHECKING:
+    from suanpei.market.rfq.specification import NetworkNeed, Specification
+
+BITS = 8.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequirementGroup:
+    """Requirements that stand together under one heading."""
+
+    heading: Message
+    requirements: tuple[Requirement, ...]
+
+
+def list_requirements(need: Specification) -> tuple[RequirementGroup, ...]:
+    """List what every seller is asked for.
+
+    Args:
+        need: The specification. [-]
+    """
+    return (
+        RequirementGroup(heading=Message("Cards and machines"), requirements=_cards(need)),
+        RequirementGroup(heading=Message("Links"), requirements=_links(need)),
+        RequirementGroup(heading=Message("Storage"), requirements=_storage(need)),
+        RequirementGroup(heading=Message("Host, traffic and software"), requirements=_host(need)),
+        RequirementGroup(
+            heading=Message("Acceptance before billing starts"), requirements=acceptance_requirements(need)
+        ),
+        RequirementGroup(heading=Message("Terms"), requirements=_terms(need)),
+    )
+
+
+def _cards(need: Specification) -> tuple[Requirement, ...]:
+    return (
+        Requirement(
+            key="cards",
+            need=Message(
+                "{gpus} × {accelerator} ({form_factor}, {memory} GB), all of one model and memory size",
+                gpus=need.gpus,
+                accelerator=need.accelerator,
+                form_factor=need.form_factor,
+                memory=f"{need.memory_gb:g}",
+            ),
+            basis=Message("The plan that this request was made from"),
+        ),
+        Requirement(
+            key="machines",
+            need=Message(
+                "{nodes} machines of {gpus} cards each, whole and ours alone for the term",
+                nodes=need.nodes,
+                gpus=need.gpus_per_node,
+            )
+            if need.nodes > 1
+            else Message(
+                "{gpus} cards in one machine of {node} cards; if it is shared, say with whom and how it is isolated",
+                gpus=need.gpus,
+                node=need.gpus_per_node,
+            ),
+            basis=Message("Cards spread over sites or partitions are not one cluster"),
+        ),
+        Requirement(
+            key="unmodified",
+            need=Message("Board, memory and firmware as the maker shipped them; a modified card is offered as one"),
+            basis=Message("Reworked boards have no warranty and fail sooner"),
+        ),
+        Requirement(
+            key="condition",
+            need=Message("State new or used, months in service and who bears repairs"),
+            basis=to_be_stated(),
+        ),
+    )
+
+
+def _links(need: Specification) -> tuple[Requirement, ...]:
+    inside = Message(
+        "{link}: {rate} per card and direction between all cards of a machine",
+        link=need.in_node_link,
+        rate=write_rate(need.in_node_bytes_per_s),
+    )
+    groups = Message("Groups of {gpus} cards exchange data within every layer", gpus=need.tensor_parallel_gpus)
+    rows = [
+        Requirement(
+            key="in_node",
+            need=inside,
+            basis=groups if need.tensor_parallel_gpus > 1 else Message("The links that the plan was made with"),
+        )
+    ]
+    if need.network is None:
+        none = Message("None: one machine is enough")
+        return (
+            *rows,
+            Requirement(key="network", need=none, basis=Message("–")),
+        )
+    return (
+        *rows,
+        Requirement(
+            key="network",
+            need=_say_network(need.network),
+            basis=Message("The plan's days hold for this network; a slower one is planned again before it is compared"),
+        ),
+        Requirement(
+            key="topology",
+            need=Message(
+                "All {nodes} machines in one fabric; state levels, oversubscription and ports per card",
+                nodes=need.nodes,
+            ),
+            basis=to_be_stated(),
+        ),
+        Requirement(
+            key="gpudirect",
+            need=Message(
+                "On between card and port, or shown by the log of NCCL or its like to work as well; state its version"
+            ),
+            basis=Message("Half the rate is the usual sign of one wrong setting (ACS, GPUDirect, one port in use)"),
+        ),
+    )
+
+
+def _say_network(network: NetworkNeed) -> Message:
+    if network.ports is None or network.port_bytes_per_s is None or network.node_bytes_per_s is None:
+        return Message("{name} per machine, or better", name=network.name)
+    return Message(
+        "{name}: {total} Gbit/s per machine and direction ({ports} × {port} Gbit/s), with RDMA where it is named",
+        name=network.name,
+        total=f"{network.node_bytes_per_s * BITS / GIGA:g}",
+        ports=network.ports,
+        port=f"{network.port_bytes_per_s * BITS / GIGA:g}",
+    )
+
+
+def _storage(need: Specification) -> tuple[Requirement, ...]:
+    storage = need.storage
+    if storage.capacity_bytes is None or storage.write_bytes_per_s is None or storage.read_bytes_per_s is None:
+        state = Message("State capacity, and read and write rate of all machines together")
+        return (Requirement(key="capacity", need=state, basis=to_be_stated()),)
+    return (
+        Requirement(
+            key="capacity",
+            need=Message(
+                "At least {capacity}, seen by all machines under one path",
+                capacity=write_bytes(storage.capacity_bytes),
+            ),
+            basis=Message(
+                "Data at most {data}, model {weights}, {count} checkpoints of {checkpoint}",
+                data=write_bytes(storage.data_bytes or 0.0),
+                weights=write_bytes(storage.weight_bytes),
+                count=storage.kept_checkpoints,
+                checkpoint=write_bytes(storage.checkpoint_bytes or 0.0),
+            ),
+        ),
+        Requirement(
+            key="write_rate",
+            need=Message("At least {rate}, all machines writing at once", rate=write_rate(storage.write_bytes_per_s)),
+            basis=Message(
+                "A checkpoint of {checkpoint} every {interval} must be written in {time}, while training waits",
+                checkpoint=write_bytes(storage.checkpoint_bytes or 0.0),
+                interval=name_duration(storage.checkpoint_interval_s),
+                time=name_duration(storage.checkpoint_write_s),
+            ),
+        ),
+        Requirement(
+            key="read_rate",
+            need=Message("At least {rate}, all machines reading at once", rate=write_rate(storage.read_bytes_per_s)),
+            basis=Message(
+                "Training reads {training}; after a stop every machine reads the last checkpoint",
+                training=write_rate(storage.training_read_bytes_per_s),
+            ),
+        ),
+    )
+
+
+def _host(need: Specification) -> tuple[Requirement, ...]:
+    host = (
+        Message("State memory, processor and cores of a machine, and its local disks")
+        if need.host_bytes is None
+        else Message(
+            "At least {memory} of memory per machine; state processor and cores, and local disks",
+            memory=write_bytes(need.host_bytes),
+        )
+    )
+    driver = (
+        Message("State driver and toolkit versions, and whether we may change them")
+        if need.driver is None
+        else Message(
+            "Driver {driver} or newer (CUDA {cuda}); state the versions, and whether we may change them",
+            driver=need.driver.version,
+            cuda=need.driver.cuda,
+        )
+    )
+    return (
+        Requirement(
+            key="host",
+            need=host,
+            basis=to_be_stated() if need.host_bytes is None else Message("Parts of the job stand in host memory"),
+        ),
+        Requirement(
+            key="traffic",
+            need=_say_pull(need),
+            basis=Message("Set-up is paid time"),
+        ),
+        Requirement(
+            key="image",
+            need=Message("State operating system, container runtime, and whether we have root on the machines"),
+            basis=to_be_stated(),
+        ),
+        Requirement(
+            key="driver",
+            need=driver,
+            basis=to_be_stated() if need.driver is None else Message("Source: {source}", source=need.driver.source),
+        ),
+    )
+
+
+def _say_pull(need: Specification) -> Message:
+    if need.pull_bytes is None:
+        return Message("State the rates in and out")
+    if need.pull_s <= 0:
+        return Message("{size} to bring in; state the rates in and out", size=write_bytes(need.pull_bytes))
+    return Message(
+        "{size} brought in within {time}: at least {rate} Mbit/s into the storage; state the rate out",
+        size=write_bytes(need.pull_bytes),
+        time=name_duration(need.pull_s),
+        rate=f"{need.pull_bytes * BITS / need.pull_s / MEGA:,.0f}",
+    )
+
+
+def _terms(need: Specification) -> tuple[Requirement, ...]:
+    return (
+        Requirement(
+            key="duration",
+            need=Message(
+                "{days}, at most {most}; a shorter shortest rental is an advantage",
+                days=name_duration(need.days * DAY_S),
+                most=name_duration(need.high_days * DAY_S),
+            ),
+            basis=Message("Central estimate and upper end of the plan, set-up included"),
+        ),
+        Requirement(
+            key="outages",
+            need=Message(
+                "State availability, what an hour lost gives back, who measures, and how it is claimed; a lost link or"
+                " a throttled card counts as an outage"
+            ),
+            basis=Message("A card that answers but is slow stops the whole job, and few contracts count it"),
+        ),
+        Requirement(
+            key="replacement",
+            need=Message("State hours until a broken machine is replaced by one that has passed acceptance"),
+            basis=to_be_stated(),
+        ),
+        Requirement(
+            key="not_included",
+            need=Message("List all that is billed beside the price: storage, traffic, power, set-up, support"),
+            basis=Message("What is not named is taken as included"),
+        ),
+    )

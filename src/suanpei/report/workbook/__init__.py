@@ -1,0 +1,1 @@
+"""Workbooks for spreadsheets; openpyxl is imported where one is written."""

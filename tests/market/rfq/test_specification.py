@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from suanpei.errors import InputError
+from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.machine.cluster import build_cluster
+from suanpei.market.rfq.acceptance import acceptance_figures, load_shares, required_driver
+from suanpei.market.rfq.plan_document import parse_plan
+from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
+from suanpei.market.rfq.requirements import list_requirements
+from suanpei.market.rfq.specification import build_specification
+from tests.market.rfq.samples import CATALOGUE, EIGHT_MACHINES, ONE_MACHINE, document, specify
+
+
+def changed(plan: dict[str, Any], rank: int = 1) -> Any:
+    return build_specification(parse_plan(json.dumps(plan), "plan.json"), rank, CATALOGUE)
+
+
+def needs(specification: Any) -> dict[str, str]:
+    return {
+        requirement.key: str(requirement.need)
+        for group in list_requirements(specification)
+        for requirement in group.requirements
+    }
+
+
+def test_storage_follows_from_the_plan() -> None:
+    storage = specify(EIGHT_MACHINES).storage
+    # 14 bytes per parameter of Llama-3-70B (70,553,706,496): 16-bit weights, their fp32 copy and AdamW.
+    assert storage.checkpoint_bytes == pytest.approx(70_553_706_496 * 14)
+    assert storage.write_bytes_per_s == pytest.approx(8e9)  # eight machines at 1 GB/s each
+    assert storage.data_bytes == 20e9 * 4
+    assert storage.capacity_bytes == pytest.approx(80e9 + 70_553_706_496 * (2 + 3 * 14))
+    # 64 cards at 903.65 tokens/s read 4 bytes each
+    assert storage.training_read_bytes_per_s == pytest.approx(64 * 903.6514760455661 * 4)
+    assert storage.read_bytes_per_s == storage.write_bytes_per_s
+
+
+def test_the_network_is_that_of_the_plan() -> None:
+    network = specify(EIGHT_MACHINES).network
+    assert network is not None
+    assert (network.ports, network.port_bytes_per_s, network.node_bytes_per_s) == (8, 50e9, 400e9)
+    assert specify(ONE_MACHINE).network is None
+
+
+def test_a_network_whose_name_says_no_rate_is_asked_for_by_name() -> None:
+    plan = document(EIGHT_MACHINES)
+    plan["plans"][0]["fabric"] = "something new"
+    specification = changed(plan)
+    assert specification.network.ports is None
+    assert specification.acceptance.between_nodes is None
+    assert needs(specification)["network"] == "something new per machine, or better"
+    assert needs(specification)["cluster_all_reduce"].startswith("State the bus bandwidth")
+
+
+def test_marks_inside_a_machine_are_a_share_of_what_is_published_for_the_links() -> None:
+    mark = specify(EIGHT_MACHINES).acceptance.in_node
+    assert mark is not None
+    assert mark.pass_bytes_per_s == pytest.approx(0.95 * 215e9)  # NVIDIA/nccl issue 1374
+    assert mark.ring_pass_bytes_per_s == pytest.approx(0.95 * 160e9)
+    assert "1374" in mark.source
+    one = specify(ONE_MACHINE).acceptance.in_node
+    assert one is not None
+    assert one.ring_pass_bytes_per_s is None
+    assert one.confidence == "low"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "ceiling"),
+    [
+        (2, 480e9),  # 50 · 15 / 1 = 750, so the switch inside the machine limits
+        (4, 480e9),  # 50 · 31 / 3 = 516.7
+        (64, 50e9 * 511 / 63),  # 405.6
+    ],
+)
+def test_the_ceiling_over_machines_is_the_lower_of_links_and_network(nodes: int, ceiling: float) -> None:
+    cluster = build_cluster(CATALOGUE, load_accelerators(CATALOGUE)["H100-SXM5-80GB"])
+    marks = acceptance_figures(CATALOGUE, cluster, nodes=nodes, node_bytes_per_s=400e9, days=100)
+    assert marks.between_nodes is not None
+    assert marks.between_nodes.reference_bytes_per_s == pytest.approx(ceiling, rel=1e-3)
+    assert marks.between_nodes.pass_bytes_per_s == pytest.approx(0.55 * ceiling, rel=1e-3)
+
+
+def test_products_are_measured_against_the_very_card_or_left_to_the_seller() -> None:
+    accelerators = load_accelerators(CATALOGUE)
+    marks = {
+        name: acceptance_figures(
+            CATALOGUE, build_cluster(CATALOGUE, accelerators[name]), nodes=1, node_bytes_per_s=None, days=1
+        ).matmul
+        for name in ("A100-SXM4-80GB", "H800-SXM5-80GB", "V100-SXM2-32GB")
+    }
+    a100, h800, v100 = marks["A100-SXM4-80GB"], marks["H800-SXM5-80GB"], marks["V100-SXM2-32GB"]
+    assert a100 is not None
+    assert h800 is not None
+    assert v100 is not None
+    assert a100.pass_flops_per_s == pytest.approx(0.8 * 271.2e12)
+    assert h800.reference_flops_per_s is None  # only block-scaled fp8 is published
+    assert v100.precision == "fp16"
+
+
+def test_every_card_of_the_catalogue_can_be_asked_for() -> None:
+    for name in load_accelerators(CATALOGUE):
+        plan = document()
+        plan["plans"][0]["accelerator"] = name
+        keys = [requirement.key for group in list_requirements(changed(plan)) for requirement in group.requirements]
+        assert len(set(keys)) == len(keys)
+        assert set(keys) <= set(REQUIREMENT_ITEMS)
+
+
+def test_drivers_are_known_of_generations_of_the_catalogue_alone() -> None:
+    known = {accelerator.generation for accelerator in load_accelerators(CATALOGUE).values()}
+    assert set(load_shares()["drivers"]) <= known
+    for name, driver in (("A800-SXM4-80GB", "450.80.02"), ("B200-SXM-180GB", "570.26"), ("Ascend-910B3", None)):
+        found = required_driver(load_accelerators(CATALOGUE)[name])
+        assert (found.version if found else None) == driver
+
+
+@pytest.mark.parametrize(("days", "hours"), [(0.1, 0), (5.0, 12), (365.0, 72)])
+def test_a_soak_takes_at_most_a_tenth_of_the_planned_use(days: float, hours: int) -> None:
+    cluster = build_cluster(CATALOGUE, load_accelerators(CATALOGUE)["A800-SXM4-80GB"])
+    marks = acceptance_figures(CATALOGUE, cluster, nodes=1, node_bytes_per_s=None, days=days)
+    assert marks.soak_hours == hours
+
+
+def test_the_trial_is_the_slow_end_of_the_plan() -> None:
+    # 524,288 tokens in at most 22.629 s on 8 cards
+    expected = 524_288 / 22.629416961328328 / 8
+    assert specify(ONE_MACHINE).trial_tokens_per_second_per_gpu == pytest.approx(expected)
+
+
+def test_a_plan_that_does_not_say_how_checkpoints_are_written_leaves_storage_to_the_seller() -> None:
+    plan = document(EIGHT_MACHINES)
+    plan["assumptions"] = []
+    specification = changed(plan)
+    assert specification.storage.capacity_bytes is None
+    assert needs(specification)["capacity"].startswith("State capacity")
+    assert "storage is left to be stated" in str(specification.assumptions[-1])
+
+
+def test_asynchronous_saves_say_nothing_of_the_write_rate() -> None:
+    plan = document(EIGHT_MACHINES)
+    for note in plan["assumptions"]:
+        if "mode" in note["values"]:
+            note["values"]["mode"] = {"key": "in the background", "values": {}, "text": ""}
+    assert changed(plan).storage.write_bytes_per_s is None
+
+
+def test_a_card_of_nobodys_catalogue_is_refused() -> None:
+    plan = document()
+    plan["plans"][0]["accelerator"] = "X1"
+    with pytest.raises(InputError, match="the catalogue holds no accelerator X1"):
+        changed(plan)
+
+
+def test_neither_price_nor_model_stands_in_the_requirements() -> None:
+    for path in (ONE_MACHINE, EIGHT_MACHINES):
+        said = " ".join(needs(specify(path)).values())
+        assert "Qwen" not in said
+        assert "Llama" not in said
+        assert "CNY" not in said
+        assert "USD" not in said
