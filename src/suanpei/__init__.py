@@ -15,7 +15,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_VERBS = ("count", "estimate", "fit", "gpus", "models", "plan", "sizes", "tokens", "validate")
+_VERBS = ("count", "estimate", "fit", "gpus", "mix", "models", "plan", "sizes", "tokens", "validate")
 """Functions of the Python interface, loaded when one is asked for."""
 
 __all__ = ["__version__", *_VERBS]  # noqa: PLE0604  # literals

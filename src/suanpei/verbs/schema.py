@@ -17,6 +17,7 @@ RESULT_TYPES: dict[str, str] = {
     "tokens": "suanpei.verbs.tokens:TokensResult",
     "gpus": "suanpei.verbs.gpus:GpusResult",
     "sizes": "suanpei.verbs.sizes:SizesResult",
+    "mix": "suanpei.verbs.mix:MixResult",
     "validate": "suanpei.verbs.validate:ValidateResult",
     "fit": "suanpei.verbs.fit:RefitResult",
 }

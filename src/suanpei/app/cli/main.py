@@ -26,7 +26,18 @@ from suanpei.report.locale import Language, locale_language, resolve_language, t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS: tuple[str, ...] = ("plan", "estimate", "sizes", "models", "gpus", "tokens", "validate", "fit", "schema")
+COMMANDS: tuple[str, ...] = (
+    "plan",
+    "estimate",
+    "sizes",
+    "models",
+    "gpus",
+    "tokens",
+    "mix",
+    "validate",
+    "fit",
+    "schema",
+)
 """Modules of this package, one command each, in the order of the help text."""
 
 EXIT_DEFECT = 70

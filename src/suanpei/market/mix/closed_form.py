@@ -8,8 +8,8 @@ demand the k-th card is busy whenever k cards or more are needed, the first the 
 At equality both cost the same: every level between is right. Validity: one reserved and one on-demand price, reserved
 for the whole horizon, cards enough of both, no start-up. ``program`` drops all four; with them kept it gives the same.
 
-**Two levels.** With a base share b of the peak always needed and the peak for a share f of the time, f < 1/r, the base is
-reserved and the mix costs b + r f (1 - b) of all reserved at the peak. It saves::
+**Two levels.** With a base share b of the peak always needed and the peak for a share f of the time, f < 1/r, the base
+is reserved and the mix costs b + r f (1 - b) of all reserved at the peak. It saves::
 
     against all reserved    (1 - b)(1 - r f)
     against all on demand   b (r - 1) / (r (b + f (1 - b)))
@@ -62,9 +62,7 @@ class ClosedForm:
         return 1.0 - self.cost / self.cost_on_demand
 
 
-def reserve_by_level(
-    busy_hours: Sequence[tuple[float, float]], price_ratio: float, paid_hours: float
-) -> ClosedForm:
+def reserve_by_level(busy_hours: Sequence[tuple[float, float]], price_ratio: float, paid_hours: float) -> ClosedForm:
     """Decide card by card.
 
     Args:

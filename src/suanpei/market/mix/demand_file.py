@@ -90,9 +90,7 @@ def load_demand(path: Path) -> Demand:
     moments = _as_months(moments)
     _check_order(rows, moments, column)
     durations_s, notes = _measure_durations(rows, moments, column)
-    parts = [
-        (duration_s, _read_gpus(row), row.text("name")) for row, duration_s in zip(rows, durations_s, strict=True)
-    ]
+    parts = [(duration_s, _read_gpus(row), row.text("name")) for row, duration_s in zip(rows, durations_s, strict=True)]
     by_month = moments[0].kind in ("month", "number_of_months")
     if by_month:
         notes.append(Message("demand: a month is taken as 730 h, as sellers bill it"))
@@ -107,8 +105,8 @@ def _time_column(row: Row) -> str:
     if len(present) != 1 or "gpus" not in row.cells:
         raise InputError(
             Message(
-                "{file}: the header needs one column of time (time, date, hour, day, week, month; 时间) and one of cards"
-                " (gpus; 卡数)",
+                "{file}: the header needs one column of time (time, date, hour, day, week, month; 时间) and one of"
+                " cards (gpus; 卡数)",
                 file=row.file,
             )
         )
@@ -207,9 +205,7 @@ def _check_order(rows: Sequence[Row], moments: Sequence[_Moment], column: str) -
             )
 
 
-def _measure_durations(
-    rows: Sequence[Row], moments: Sequence[_Moment], column: str
-) -> tuple[list[int], list[Message]]:
+def _measure_durations(rows: Sequence[Row], moments: Sequence[_Moment], column: str) -> tuple[list[int], list[Message]]:
     """Find how long each step lasts [s], and what was assumed for it; refuse gaps and overlaps."""
     stated = [_stated_duration(row, moment) for row, moment in zip(rows, moments, strict=True)]
     differences_s = [after.at_s - before.at_s for before, after in pairwise(moments)]
@@ -279,6 +275,4 @@ def _plain(row: Row, column: str) -> str:
 
 def _bad(row: Row, problem: Message) -> InputError:
     """Put file and line before a problem."""
-    return InputError(
-        Message("{file}, line {line}: {problem}", file=row.file, line=row.line, problem=problem)
-    )
+    return InputError(Message("{file}, line {line}: {problem}", file=row.file, line=row.line, problem=problem))

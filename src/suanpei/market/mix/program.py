@@ -21,8 +21,8 @@ and the cost is minimised::
     Σ price · L · start + Σ price · p · longer + Σ price · paid(w, j, i) · on - Σ price · start-up · kept
 
 with `paid` of ``switching``: sessions in whole periods, start-ups, and for spot what interruptions are expected to add.
-Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger unit
-may replace them. The number of largest units only rises with demand, where sizes divide one another: prices of units
+Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger
+unit may replace them. The number of largest units only rises with demand, where sizes divide one another: small units
 are taken cheapest first, so what one more large unit saves in small ones only grows.
 
 What is exact: steps merge where demand is equal, and windows where demand reaches a level for equal time. What is a
@@ -41,7 +41,7 @@ from suanpei.market.mix.windows import chain_nodes, cut_windows, find_grid
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from suanpei.market.mix.capacity import Capacity, Conditions
     from suanpei.market.mix.demand import Demand
@@ -142,9 +142,7 @@ class _Model:
         self.meanings: dict[int, tuple[type, Mapping[str, object]]] = {}
         self.reserved = [capacity for capacity in problem.capacities if capacity.kind == "reserved"]
         horizon_s = problem.demand.horizon_s
-        self.nodes = {
-            capacity: chain_nodes(problem.starts_s, capacity, horizon_s) for capacity in self.reserved
-        }
+        self.nodes = {capacity: chain_nodes(problem.starts_s, capacity, horizon_s) for capacity in self.reserved}
         edges_s = {node_s for nodes in self.nodes.values() for node_s in nodes}
         self.windows = cut_windows(problem.demand, edges_s)
         self.active = {capacity: self._add_contracts(capacity) for capacity in self.reserved}
@@ -159,9 +157,7 @@ class _Model:
         grid_s = find_grid(problem.demand, edges_s)
         full_stretch_s = make_full_stretch(problem.demand.edges_s, problem.demand.gpus)
         return [
-            Switching(
-                capacity=capacity, conditions=problem.conditions, grid_s=grid_s, full_stretch_s=full_stretch_s
-            )
+            Switching(capacity=capacity, conditions=problem.conditions, grid_s=grid_s, full_stretch_s=full_stretch_s)
             for capacity in problem.capacities
             if capacity.kind != "reserved"
         ]
@@ -262,9 +258,7 @@ class _Model:
         paid_s = self.paid_s[key]
         if paid_s is None:
             return None
-        column = self.program.add_column(
-            cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=True
-        )
+        column = self.program.add_column(cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=True)
         self.meanings[column] = (
             SwitchedOn,
             {"switching": switching, "window": number, "level": level, "runs": runs},
@@ -275,7 +269,7 @@ class _Model:
         """Let units stay on from one window into the next, which saves a start."""
         for number, (before, after) in enumerate(pairwise(self.windows)):
             for switching in self.switchings:
-                if not switching.is_plain or not switching.restart_s:
+                if not switching.can_join or not switching.restart_s:
                     continue
                 saved = switching.capacity.hour_price * switching.restart_s / HOUR_S
                 column = self.program.add_column(cost=-saved, most=switching.capacity.units, is_whole=True)

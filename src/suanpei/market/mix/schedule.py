@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suanpei.market.cost import CostPart
-from suanpei.market.mix.switching import Session
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import HOUR_S
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity, Kind
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.program import KeptOn, Signed, Solution, SwitchedOn
-    from suanpei.market.mix.switching import Switching
+    from suanpei.market.mix.switching import Session, Switching
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +70,7 @@ class Usage:
     @property
     def paid_gpu_hours(self) -> Decimal:
         """Hours that are paid. [card-hour]"""
-        paid_s = sum(self.capacity.paid_s(session.used_s) * units for session, units in self.sessions)
+        paid_s = sum(session.paid_s * units for session, units in self.sessions)
         return _to_hours(paid_s) * self.capacity.unit_gpus
 
 
@@ -181,9 +180,7 @@ def _join_contracts(signed: Iterable[Signed]) -> list[Contract]:
     return sorted(contracts, key=lambda item: (item.start_s, -item.end_s, item.capacity.price.amount))
 
 
-def _gather_usages(
-    switched: Iterable[SwitchedOn], kept: Iterable[KeptOn], ends_s: Sequence[int]
-) -> list[Usage]:
+def _gather_usages(switched: Iterable[SwitchedOn], kept: Iterable[KeptOn], ends_s: Sequence[int]) -> list[Usage]:
     """List the sessions of each elastic offer, those joined that stay on from one window into the next."""
     by_switching: defaultdict[Switching, defaultdict[int, list[tuple[Session, int]]]]
     by_switching = defaultdict(lambda: defaultdict(list))
@@ -193,15 +190,16 @@ def _gather_usages(
     joins = {(item.switching, item.window): item.units for item in kept}
     usages = []
     for switching, windows in by_switching.items():
+        is_free = switching.can_join and switching.restart_s == 0
         closed: list[tuple[Session, int]] = []
         waiting: list[tuple[Session, int]] = []
         for number in sorted(windows):
             sessions = windows[number]
             if waiting:
-                start_s = ends_s[number - 1]
-                sessions, unjoined = _join_sessions(waiting, sessions, start_s, switching.start_up_s)
+                sessions, unjoined = _join_sessions(waiting, sessions, switching)
                 closed += unjoined
-            waiting, done = _take(sessions, ends_s[number], joins.get((switching, number), 0))
+            wanted = sum(units for _, units in sessions) if is_free else joins.get((switching, number), 0)
+            waiting, done = _take(sessions, ends_s[number], wanted)
             closed += done
         closed += waiting
         closed.sort(key=lambda item: (item[0].start_s, item[0].end_s))
@@ -226,26 +224,18 @@ def _take(
 def _join_sessions(
     waiting: Iterable[tuple[Session, int]],
     sessions: Iterable[tuple[Session, int]],
-    start_s: int,
-    start_up_s: float,
+    switching: Switching,
 ) -> tuple[list[tuple[Session, int]], list[tuple[Session, int]]]:
     """Lengthen sessions that stay on by those that begin when they end; gives all, and what found no partner."""
-    pool = [[session, units] for session, units in sessions]
+    pool = [*sessions]
     joined: list[tuple[Session, int]] = []
     unjoined: list[tuple[Session, int]] = []
     for before, left in waiting:
-        for entry in pool:
-            after, units = entry
-            share = min(left, units) if after.start_s == start_s else 0
+        for index, (after, units) in enumerate(pool):
+            share = min(left, units) if after.start_s == before.end_s else 0
             if share:
-                whole = Session(
-                    start_s=before.start_s,
-                    end_s=after.end_s,
-                    useful_s=before.useful_s + after.useful_s,
-                    used_s=after.end_s - before.start_s + start_up_s,
-                )
-                joined.append((whole, share))
-                entry[1] -= share
+                joined.append((switching.join(before, after), share))
+                pool[index] = (after, units - share)
                 left -= share
         if left:
             unjoined.append((before, left))

@@ -5,9 +5,9 @@ and loads the checkpoint, one after the other::
 
     start-up = boot + image / pull rate + data / data rate + checkpoint / checkpoint rate
 
-**Spot.** Machines are taken back at random, λ times per hour of running (a Poisson process). A stretch of T useful hours
-from one save to the next is begun again from its start whenever that happens, and each new beginning takes a start-up
-r; the hours paid until it is through once are, expected, ::
+**Spot.** Machines are taken back at random, λ times per hour of running (a Poisson process). A stretch of T useful
+hours from one save to the next is begun again from its start whenever that happens, and each new beginning takes a
+start-up r; the hours paid until it is through once are, expected, ::
 
     E(T) = (e^{λT} - 1) (1/λ + r)
 

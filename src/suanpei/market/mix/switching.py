@@ -1,9 +1,12 @@
 """How elastic units are switched on and off in a window, and what is paid for it.
 
 A unit is on whenever demand is at its level or above. Between two runs it stays on where that is cheaper than
-starting again. Each session is paid for its length and its start-up, in whole periods; where all lengths are whole
-periods anyway (`is_plain`) that is ``length + start-up rounded up to whole periods``, and staying on over a gap is
-cheaper exactly where the gap is no longer than that start-up.
+starting again. A session is paid for its length and its start-up, in whole periods. Where all lengths are whole periods
+anyway (`is_plain`) that is ``length + start-up rounded up to whole periods``, and staying on over a gap is cheaper
+exactly where the gap is no longer than that start-up.
+
+Spot under interruptions is paid for its expected hours, start-up rounded up apart; an expected value of many sessions
+is not rounded up itself.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suanpei.market.mix.start_up import HOPELESS_FACTOR
+from suanpei.market.mix.start_up import HOPELESS_FACTOR, Interruptions
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from suanpei.market.mix.capacity import Capacity, Conditions
     from suanpei.market.mix.windows import Runs
@@ -34,8 +39,8 @@ class Session:
     """[s]"""
     useful_s: int
     """Of it, when demand needs the unit. [s]"""
-    used_s: float
-    """What the bill counts: the session, its start-up, and for spot what interruptions are expected to add. [s]"""
+    paid_s: int
+    """What the bill counts. [s]"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,17 +59,27 @@ class Switching:
         """Paid before each start works. [s]"""
         return self.conditions.start_up_hours * HOUR_S
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether a session costs its length and a fixed start."""
-        capacity = self.capacity
-        is_whole = self.grid_s % capacity.period_s == 0 and capacity.term_s <= capacity.period_s
-        return is_whole and (capacity.kind != "spot" or self.conditions.interruptions is None)
-
     @cached_property
     def restart_s(self) -> int:
-        """What a start adds to the bill of a plain session. [s]"""
+        """What a start adds to the bill where a session costs its length and a fixed start. [s]"""
         return self.capacity.paid_s(self.start_up_s)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether hours are expected values."""
+        return self.capacity.kind == "spot" and self.conditions.interruptions is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a session costs its length and a fixed start, to the second."""
+        capacity = self.capacity
+        is_whole = self.grid_s % capacity.period_s == 0 and capacity.term_s <= capacity.period_s
+        return is_whole and not self.is_interrupted
+
+    @property
+    def can_join(self) -> bool:
+        """Whether a session that goes on in the next window costs one start less than two sessions."""
+        return self.is_plain or self.is_interrupted
 
     def list_sessions(self, runs: Runs, level: int) -> tuple[Session, ...] | None:
         """Give the sessions of a unit that is on in some runs.
@@ -76,9 +91,9 @@ class Switching:
         Returns:
             The sessions, in order; None where interruptions let the work never finish.
         """
-        if self.capacity.kind == "spot" and self.conditions.interruptions is not None:
-            return self._list_spot(runs, level)
         bounds = [*zip(runs.starts_s.tolist(), runs.ends_s.tolist(), strict=True)]
+        if self.is_interrupted:
+            return self._list_interrupted(bounds, level)
         joined: list[list[int]] = []
         for start_s, end_s in bounds:
             if joined and self._stays_on(joined[-1], start_s, end_s):
@@ -86,10 +101,7 @@ class Switching:
                 joined[-1][2] += end_s - start_s
             else:
                 joined.append([start_s, end_s, end_s - start_s])
-        return tuple(
-            Session(start_s=start_s, end_s=end_s, useful_s=useful_s, used_s=end_s - start_s + self.start_up_s)
-            for start_s, end_s, useful_s in joined
-        )
+        return tuple(self._bill(start_s, end_s, useful_s) for start_s, end_s, useful_s in joined)
 
     def paid_s(self, runs: Runs, level: int) -> int | None:
         """Count what is paid for a unit that is on in some runs; None where the work never finishes. [s]"""
@@ -98,7 +110,19 @@ class Switching:
             gaps_s = runs.starts_s[1:] - runs.ends_s[:-1]
             return lengths_s + int(np.minimum(gaps_s, self.restart_s).sum()) + self.restart_s
         sessions = self.list_sessions(runs, level)
-        return None if sessions is None else sum(self.capacity.paid_s(session.used_s) for session in sessions)
+        return None if sessions is None else sum(session.paid_s for session in sessions)
+
+    def join(self, before: Session, after: Session) -> Session:
+        """Join a session with one that begins when it ends."""
+        useful_s = before.useful_s + after.useful_s
+        if self.is_interrupted:
+            paid_s = before.paid_s + after.paid_s - self.restart_s
+            return Session(start_s=before.start_s, end_s=after.end_s, useful_s=useful_s, paid_s=paid_s)
+        return self._bill(before.start_s, after.end_s, useful_s)
+
+    def _bill(self, start_s: int, end_s: int, useful_s: int) -> Session:
+        paid_s = self.capacity.paid_s(end_s - start_s + self.start_up_s)
+        return Session(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s)
 
     def _stays_on(self, before: list[int], start_s: int, end_s: int) -> bool:
         """Whether staying on over a gap is no dearer than stopping and starting again."""
@@ -108,30 +132,29 @@ class Switching:
         apart = paid_s(before[1] - before[0] + more_s) + paid_s(end_s - start_s + more_s)
         return paid_s(end_s - before[0] + more_s) <= apart
 
-    def _list_spot(self, runs: Runs, level: int) -> tuple[Session, ...] | None:
-        interruptions = self.conditions.interruptions
+    def _list_interrupted(self, bounds: list[tuple[int, int]], level: int) -> tuple[Session, ...] | None:
+        """Give sessions with their expected hours."""
+        interruptions = self.conditions.interruptions or Interruptions(rate_per_hour=0.0)
         sessions = []
-        for start_s, end_s in zip(runs.starts_s.tolist(), runs.ends_s.tolist(), strict=True):
-            stretch_s = end_s - start_s
-            if interruptions is None:
-                return None
-            whole_s = stretch_s if interruptions.checkpoint_hours else self.full_stretch_s(level, start_s)
+        for start_s, end_s in bounds:
+            whole_s = self.full_stretch_s(level, start_s)
             factor = interruptions.spot_factor(whole_s / HOUR_S, self.conditions.start_up_hours)
             if factor > HOPELESS_FACTOR:
                 return None
-            used_s = self.start_up_s + factor * stretch_s
-            sessions.append(Session(start_s=start_s, end_s=end_s, useful_s=stretch_s, used_s=used_s))
+            useful_s = end_s - start_s
+            paid_s = self.restart_s + round(factor * useful_s)
+            sessions.append(Session(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s))
         return tuple(sessions)
 
 
-def make_full_stretch(edges_s: np.ndarray, gpus: np.ndarray) -> Callable[[int, int], int]:
+def make_full_stretch(edges_s: NDArray[np.int64], gpus: NDArray[np.int64]) -> Callable[[int, int], int]:
     """Make the function that finds the whole run of a demand around a moment.
 
     Args:
         edges_s: Starts of all steps and the horizon. [s]
         gpus: Accelerators needed in each step. [-]
     """
-    known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    known: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
 
     def find(level: int, moment_s: int) -> int:
         if level not in known:

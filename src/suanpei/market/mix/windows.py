@@ -8,6 +8,7 @@ runs of time in which demand reaches it: exact, and far fewer than the steps.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,7 @@ def cut_windows(demand: Demand, edges_s: Iterable[int]) -> tuple[Window, ...]:
     cuts = sorted({0, horizon_s, *(edge_s for edge_s in edges_s if 0 < edge_s < horizon_s)})
     steps_s, gpus = demand.edges_s, demand.gpus
     windows = []
-    for start_s, end_s in zip(cuts, cuts[1:], strict=False):
+    for start_s, end_s in pairwise(cuts):
         first = int(np.searchsorted(steps_s, start_s, side="right")) - 1
         last = int(np.searchsorted(steps_s, end_s, side="left"))
         inside = gpus[first:last]
