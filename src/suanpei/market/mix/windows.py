@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity
     from suanpei.market.mix.demand import Demand
 
-MOST_STARTS = 48
-"""Moments at which contracts may be signed; with more of them only the starts of months are kept. [-]"""
+MOST_CHANGES = 48
+"""With more starts of months and changes of demand together, contracts are signed at the starts of months alone. [-]"""
+MOST_ENDINGS = 24
+"""Up to so many of them, contracts may also be signed so that they end with one. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +59,9 @@ class Window:
 def choose_starts(demand: Demand, capacities: Iterable[Capacity]) -> tuple[int, ...]:
     """Choose when contracts may be signed.
 
-    Months of the horizon, wherever demand changes, and where a term would end just when demand changes or is over; if
-    these are more than `MOST_STARTS`, without the last, then the months alone.
+    At the starts of months; where these and the changes of demand are few (`MOST_CHANGES`), at each change; where they
+    are fewer (`MOST_ENDINGS`), also where a term would end just when demand changes or is over. What is few is counted
+    on the demand alone, so another offer never takes a moment away.
 
     Args:
         demand: Merged steps. [-]
@@ -72,12 +75,12 @@ def choose_starts(demand: Demand, capacities: Iterable[Capacity]) -> tuple[int, 
     terms_s = {capacity.term_s for capacity in capacities if capacity.kind == "reserved"}
     if not terms_s:
         return (0,)
-    endings = {edge_s - term_s for edge_s in (*changes, demand.horizon_s) for term_s in terms_s}
-    for chosen in (months | changes | endings, months | changes):
-        usable = {start_s for start_s in chosen if 0 <= start_s < demand.horizon_s}
-        if len(usable) <= MOST_STARTS:
-            return tuple(sorted(usable))
-    return tuple(sorted(months))
+    chosen = months | changes
+    if len(chosen) > MOST_CHANGES:
+        return tuple(sorted(months))
+    if len(chosen) <= MOST_ENDINGS:
+        chosen |= {edge_s - term_s for edge_s in (*changes, demand.horizon_s) for term_s in terms_s}
+    return tuple(sorted(start_s for start_s in chosen if 0 <= start_s < demand.horizon_s))
 
 
 def chain_nodes(starts_s: Sequence[int], capacity: Capacity, horizon_s: int) -> tuple[int, ...]:
