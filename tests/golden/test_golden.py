@@ -13,8 +13,10 @@ import pytest
 
 from suanpei.report.locale import translate
 from suanpei.report.text.estimate import render_estimate
+from suanpei.report.text.mix import render_mix
 from suanpei.report.text.plan import render_plan
 from suanpei.verbs.envelope import to_envelope
+from tests.golden.mix_samples import mixed, unproved
 from tests.golden.plan_samples import continued, estimated, print_at, too_large, tuned
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ UPDATE = bool(os.environ.get("SUANPEI_GOLDEN_UPDATE"))
 TEXTS: dict[str, Callable[[Language, int], str]] = {
     "plan": lambda lang, width: print_at(render_plan(continued("CNY" if lang == "zh" else "USD"), lang), width),
     "plan_tuning": lambda lang, width: print_at(render_plan(tuned("CNY" if lang == "zh" else "USD"), lang), width),
+    "mix": lambda lang, width: print_at(render_mix(mixed("CNY" if lang == "zh" else "USD"), lang), width),
+    "mix_unproved": lambda lang, width: print_at(render_mix(unproved("CNY" if lang == "zh" else "USD"), lang), width),
     "estimate": lambda lang, width: print_at(render_estimate(estimated(), lang), width),
     "estimate_too_large": lambda lang, width: print_at(render_estimate(too_large(), lang), width),
 }
@@ -47,7 +51,7 @@ def test_the_text_is_as_it_was(name: str, lang: Language, width: int) -> None:
     check(f"{name}_{lang}_{width}", TEXTS[name](lang, width))
 
 
-@pytest.mark.parametrize(("name", "make"), [("plan", tuned), ("estimate", estimated)])
+@pytest.mark.parametrize(("name", "make"), [("plan", tuned), ("estimate", estimated), ("mix", mixed)])
 def test_the_json_has_the_keys_that_it_had(name: str, make: Callable[[], Any]) -> None:
     document = to_envelope(make(), lambda message: translate(message, "en"))
     check(f"{name}_keys", "\n".join(sorted(set(list_keys(document)))) + "\n")

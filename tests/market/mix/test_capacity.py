@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suanpei.market.mix import optimise as module
-from suanpei.market.mix.capacity import Capacity, build_capacity, classify, keep_undominated
+from suanpei.market.mix.capacity import Capacity, TaxSide, build_capacity, classify, keep_undominated
 from suanpei.market.terms import Tax
 from tests.market.mix.samples import cost_of, find, hourly, make_offer, monthly, months_of
 
@@ -41,7 +41,9 @@ def test_what_is_paid_for_a_day_or_less_is_elastic() -> None:
         (Tax(), "quoted", "10.00", False),
     ],
 )
-def test_prices_stand_on_one_side_of_tax_and_the_unknown_is_said(tax: Tax, side, amount: str, is_noted: bool) -> None:  # type: ignore[no-untyped-def]
+def test_prices_stand_on_one_side_of_tax_and_the_unknown_is_said(
+    tax: Tax, side: TaxSide, amount: str, is_noted: bool
+) -> None:
     capacity, note = build_capacity(make_offer(10, tax=tax), side)
 
     assert f"{capacity.price.rounded().amount:.2f}" == amount

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,9 @@ from suanpei.market.mix.closed_form import (
     mix_two_levels,
     reserve_by_level,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 shares = st.floats(0.0, 1.0)
 ratios = st.floats(1.05, 4.0)
@@ -80,6 +85,6 @@ def test_one_run_breaks_even_where_its_hours_cost_a_month() -> None:
         lambda: map_saving(float("inf")),
     ],
 )
-def test_figures_that_make_no_sense_are_refused(call) -> None:  # type: ignore[no-untyped-def]
+def test_figures_that_make_no_sense_are_refused(call: Callable[[], object]) -> None:
     with pytest.raises(InputError):
         call()

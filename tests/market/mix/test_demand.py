@@ -12,7 +12,10 @@ from suanpei.market.mix.demand_file import load_demand
 from tests.market.mix.samples import hours_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from suanpei.market.mix.demand import DemandStep
 
 DAY = 86_400
 MONTH = 730 * 3_600
@@ -66,7 +69,7 @@ def load(folder: Path, text: str, encoding: str = "utf-8") -> list[tuple[int, in
 @pytest.mark.parametrize(
     ("text", "steps"),
     [
-        ("month,gpus\n2026-07,8\n2026-08,0\n2026年9月,16\n", [(0, MONTH, 8), (MONTH, MONTH, 0), (2 * MONTH, MONTH, 16)]),
+        ("month,gpus\n2026-07,8\n2026-08,0\n2026年9月,9\n", [(0, MONTH, 8), (MONTH, MONTH, 0), (2 * MONTH, MONTH, 9)]),
         ("时间;卡数\n2026-07-01;8卡\n2026/8/1;1,024\n", [(0, MONTH, 8), (MONTH, MONTH, 1024)]),
         ("date,gpus\n2026-02-28,8\n2026-03-01,16\n", [(0, DAY, 8), (DAY, DAY, 16)]),
         ("time,gpus\n2026-07-01 23:00,1\n2026-07-02T00:00,2\n", [(0, 3600, 1), (3600, 3600, 2)]),
@@ -88,7 +91,7 @@ def test_files_are_read_as_people_write_them(tmp_path: Path, text: str, steps: l
     ("text", "error"),
     [
         ("day,gpus\n1,8\n3,8\n", "nothing says what is needed for 24 h between line 2 and line 3 \\('3'\\)"),
-        ("date,gpus\n2026-07-01,1\n2026-07-02,1\n2026-07-06,1\n", "nothing says what is needed for 3 days between line 3"),
+        ("date,gpus\n2026-07-01,1\n2026-07-02,1\n2026-07-06,1\n", "for 3 days between line 3 and line 4"),
         ("month,gpus\n2026-07,1\n2026-09,1\n", "for 30.4 days between line 2 and line 3"),
         ("day,gpus\n1,8\n2,\n", "line 3: cards are blank, which is unknown and not zero"),
         ("day,gpus\n1,-8\n", "line 2: cards cannot be negative, got '-8'"),
@@ -138,7 +141,7 @@ def test_merged_steps_need_the_same_units_at_every_time(gpus: list[int], unit: i
     demand = hours_of(*gpus)
     merged = demand.merged(unit)
 
-    def units_by_hour(steps) -> list[int]:  # type: ignore[no-untyped-def]
+    def units_by_hour(steps: Iterable[DemandStep]) -> list[int]:
         return [-(-step.gpus // unit) for step in steps for _ in range(step.duration_s // 3600)]
 
     assert units_by_hour(merged.steps) == units_by_hour(demand.steps)

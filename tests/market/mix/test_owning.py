@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pytest
 
 from suanpei.errors import InputError
 from suanpei.market.mix.owning import Machine, own_for
-from suanpei.money import Money
 from tests.market.mix.samples import yuan
+
+if TYPE_CHECKING:
+    from suanpei.money import Money
 
 
 def machine(hosting: Money | None = None, residual: str = "0.2") -> Machine:

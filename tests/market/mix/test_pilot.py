@@ -5,9 +5,7 @@ import pytest
 from suanpei.market.mix.pilot import PlannedStep, judge_pilot
 from suanpei.physics.step_uncertainty import REPEAT_SIGMA
 
-PLAN = PlannedStep(
-    accelerator="A800", gpus=64, seconds=10.0, low_seconds=8.0, high_seconds=13.0, goodput_fraction=0.97
-)
+PLAN = PlannedStep(accelerator="A800", gpus=64, seconds=10.0, low_seconds=8.0, high_seconds=13.0, goodput_fraction=0.97)
 
 
 def test_a_step_measured_on_as_many_cards_leaves_the_noise_of_repeats() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from suanpei.errors import NoAnswerError
 from suanpei.market.mix.closed_form import reserve_by_level
-from suanpei.market.mix.demand import Demand, join_steps
+from suanpei.market.mix.demand import MONTH_S, Demand, join_steps
 from suanpei.market.mix.start_up import Interruptions
 from tests.market.mix.samples import MONTH_HOURS, cost_of, find, hourly, hours_of, monthly, months_of
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 
+KINDS = ("month", "quarter", "hour", "spot", "node")
 gpus = st.lists(st.integers(0, 3), min_size=2, max_size=3).filter(any)
 prices = st.integers(1, 40).map(lambda tenths: tenths / 10)
 
@@ -25,9 +26,7 @@ prices = st.integers(1, 40).map(lambda tenths: tenths / 10)
 def enumerate_contracts(capacity: Capacity, months: int) -> list[tuple[float, list[int]]]:
     """Every way to sign contracts of an offer at starts of months: cost, and units held by month."""
     least = round(capacity.term_s / 3_600 / MONTH_HOURS)
-    spans = [
-        (start, length) for start in range(months) for length in range(least, max(least, months - start) + 1)
-    ]
+    spans = [(start, length) for start in range(months) for length in range(least, max(least, months - start) + 1)]
     found: dict[tuple[int, ...], float] = {}
     for counts in product(range(capacity.units + 1), repeat=len(spans)):
         held = [
@@ -43,9 +42,7 @@ def enumerate_contracts(capacity: Capacity, months: int) -> list[tuple[float, li
     return [(cost, list(held)) for held, cost in found.items()]
 
 
-def enumerate_mix(
-    demand: list[int], contracts: list[Capacity], elastic: Capacity, start_up_hours: float
-) -> float:
+def enumerate_mix(demand: list[int], contracts: list[Capacity], elastic: Capacity, start_up_hours: float) -> float:
     """The cheapest mix by trying all: contracts by month, the rest elastic, each started unit paid its start-up."""
     best = float("inf")
     for choice in product(*(enumerate_contracts(capacity, len(demand)) for capacity in contracts)):
@@ -114,7 +111,7 @@ def test_one_reserved_and_one_elastic_price_give_the_closed_form(demand: list[in
 @EXAMPLES
 @given(
     demand=st.lists(st.integers(0, 5), min_size=3, max_size=8).filter(any),
-    kinds=st.lists(st.tuples(st.sampled_from(["month", "quarter", "hour", "spot", "node"]), prices), min_size=1, max_size=4),
+    kinds=st.lists(st.tuples(st.sampled_from(KINDS), prices), min_size=1, max_size=4),
     start_up_hours=st.sampled_from([0.0, 0.4]),
 )  # fmt: skip
 def test_another_offer_never_raises_the_cost_and_a_dearer_one_never_lowers_it(
@@ -188,10 +185,8 @@ def test_contracts_are_staggered_with_demand_rather_than_held_at_one_level() -> 
     optimum = find(months_of(1, 1, 3, 3), [monthly(1)])
 
     assert cost_of(optimum) == 730 * 8
-    assert sorted((item.start_s // 2_628_000, item.end_s // 2_628_000, item.units) for item in optimum.schedule.contracts) == [
-        (0, 4, 1),
-        (2, 4, 2),
-    ]  # fmt: skip
+    signed = [(item.start_s // MONTH_S, item.end_s // MONTH_S, item.units) for item in optimum.schedule.contracts]
+    assert sorted(signed) == [(0, 4, 1), (2, 4, 2)]
 
 
 def test_a_term_beyond_the_demand_is_paid_whole() -> None:

@@ -7,7 +7,7 @@ may be taken back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +19,7 @@ from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from decimal import Decimal
 
     from suanpei.market.mix.start_up import Interruptions
     from suanpei.market.offer import Offer
@@ -34,14 +35,25 @@ class Capacity:
     """One offer on the common basis of the comparison."""
 
     offer: Offer
+    """Its price and tax as the comparison takes them."""
     kind: Kind
-    price: Money
-    """Per card-hour, in the currency and on the tax side of the comparison."""
-    low: Money
-    high: Money
-    """The ends of the seller's range on the same basis."""
     units: int
     """Units on hand. [-]"""
+
+    @property
+    def price(self) -> Money:
+        """Per card-hour, in the currency and on the tax side of the comparison."""
+        return self.offer.price
+
+    @property
+    def low(self) -> Money:
+        """The low end of the seller's range on the same basis."""
+        return self.offer.price_low or self.offer.price
+
+    @property
+    def high(self) -> Money:
+        """The high end."""
+        return self.offer.price_high or self.offer.price
 
     @property
     def unit_gpus(self) -> int:
@@ -105,24 +117,32 @@ def build_capacity(offer: Offer, side: TaxSide) -> tuple[Capacity, Message | Non
         The capacity, and what was assumed of its tax: a price whose tax or rate is not stated is taken as quoted.
     """
     note = None
-    low, price, high = offer.price_low or offer.price, offer.price, offer.price_high or offer.price
-    if side == "in":
-        factor = offer.tax.factor_in
-        if factor is not None:
-            low, price, high = low * factor, price * factor, high * factor
-    else:
-        factor = offer.tax.divisor_out
-        if side == "out" and factor is not None:
-            low, price, high = low / factor, price / factor, high / factor
-    if factor is None and side != "quoted":
-        note = Message(
-            "the offer of {provider} does not state tax and rate: its price is taken as quoted, ask for both",
-            provider=offer.provider,
-        )
-    capacity = Capacity(
-        offer=offer, kind=classify(offer), price=price, low=low, high=high, units=offer.count // offer.unit_gpus
+    if side != "quoted":
+        divisor = offer.tax.divisor_out if side == "out" else None
+        factor = offer.tax.factor_in if side == "in" else None if divisor is None else 1 / divisor
+        if factor is None:
+            note = Message(
+                "the offer of {provider} does not state tax and rate: its price is taken as quoted, ask for both",
+                provider=offer.provider,
+            )
+        else:
+            offer = _scale(offer, factor, side)
+    return Capacity(offer=offer, kind=classify(offer), units=offer.count // offer.unit_gpus), note
+
+
+def _scale(offer: Offer, factor: Decimal, side: Literal["in", "out"]) -> Offer:
+    """Put the prices of an offer on a side of tax."""
+
+    def scaled(money: Money | None) -> Money | None:
+        return None if money is None else money * factor
+
+    return replace(
+        offer,
+        price=offer.price * factor,
+        price_low=scaled(offer.price_low),
+        price_high=scaled(offer.price_high),
+        tax=replace(offer.tax, state=side),
     )
-    return capacity, note
 
 
 def keep_undominated(

@@ -61,44 +61,20 @@ def judge_pilot(gpus: int, plan: PlannedStep | None) -> Lesson:
             low_seconds_after=None,
             high_seconds_after=None,
         )
-    criteria = [
-        Message(
-            "exit: the measured step takes at most {high:.3g} s ({gpus} × {accelerator}; predicted {seconds:.3g} s, 90"
-            " % interval {low:.3g} to {high:.3g} s)",
+    criteria = _list_criteria(gpus, plan)
+    if gpus < plan.gpus:
+        lesson = Message(
+            "{gpus} cards measure the work of a card, not what {planned} wait for each other: for those the interval"
+            " stays {low:.3g} to {high:.3g} s until a step is measured on {planned}",
+            gpus=gpus,
+            planned=plan.gpus,
             low=plan.low_seconds,
             high=plan.high_seconds,
-            seconds=plan.seconds,
-            gpus=plan.gpus,
-            accelerator=plan.accelerator,
         )
-    ]
-    if plan.goodput_fraction is not None:
-        criteria.append(
-            Message(
-                "exit: at least {goodput:.1%} of the time after set-up is useful, as the plan counts on",
-                goodput=plan.goodput_fraction,
-            )
-        )
-    criteria.append(Message("exit: checkpoints are written and read back, and a stopped run goes on from the last one"))
-    if gpus < plan.gpus:
-        return Lesson(
-            criteria=tuple(criteria),
-            lessons=(
-                Message(
-                    "{gpus} cards measure the work of a card, not what {planned} wait for each other: for those the"
-                    " interval stays {low:.3g} to {high:.3g} s until a step is measured on {planned}",
-                    gpus=gpus,
-                    planned=plan.gpus,
-                    low=plan.low_seconds,
-                    high=plan.high_seconds,
-                ),
-            ),
-            low_seconds_after=None,
-            high_seconds_after=None,
-        )
+        return Lesson(criteria=criteria, lessons=(lesson,), low_seconds_after=None, high_seconds_after=None)
     low, high = spread_measured_step().interval(plan.seconds)
     return Lesson(
-        criteria=tuple(criteria),
+        criteria=criteria,
         lessons=(
             Message(
                 "a measured step has the noise between repeated measurements alone: if it is {seconds:.3g} s, its"
@@ -114,3 +90,38 @@ def judge_pilot(gpus: int, plan: PlannedStep | None) -> Lesson:
         low_seconds_after=low,
         high_seconds_after=high,
     )
+
+
+def _list_criteria(gpus: int, plan: PlannedStep) -> tuple[Message, ...]:
+    """List what must hold before the large contract is signed."""
+    if gpus < plan.gpus:
+        criteria = [
+            Message(
+                "exit: the measured step lies in the 90 % interval that suanpei estimate gives for {gpus} ×"
+                " {accelerator}; the plan speaks of {planned}",
+                gpus=gpus,
+                accelerator=plan.accelerator,
+                planned=plan.gpus,
+            )
+        ]
+    else:
+        criteria = [
+            Message(
+                "exit: the measured step takes at most {high:.3g} s ({gpus} × {accelerator}; predicted {seconds:.3g} s,"
+                " 90 % interval {low:.3g} to {high:.3g} s)",
+                low=plan.low_seconds,
+                high=plan.high_seconds,
+                seconds=plan.seconds,
+                gpus=plan.gpus,
+                accelerator=plan.accelerator,
+            )
+        ]
+    if plan.goodput_fraction is not None:
+        criteria.append(
+            Message(
+                "exit: at least {goodput:.1%} of the time after set-up is useful, as the plan counts on",
+                goodput=plan.goodput_fraction,
+            )
+        )
+    criteria.append(Message("exit: checkpoints are written and read back, and a stopped run goes on from the last one"))
+    return tuple(criteria)
