@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.market.cost import list_missing
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
     from suanpei.market.mix.closed_form import SavingRegion
     from suanpei.market.mix.demand import Demand
-    from suanpei.market.mix.linear import Limits
     from suanpei.market.mix.optimise import Optimum, Reference
     from suanpei.verbs.mix_offers import Offered
     from suanpei.verbs.mix_request import MixRequest, MixTerms
 
-BASELINE_SHARE = 0.25
+BASELINE_SHARE = 0.1
 """Share of the solver's time that each of the two baselines may take. [-]"""
+LEAST_SHARE = 0.5
+"""Share of the solver's time that is left for the mix, whatever stands beside it. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,13 +101,12 @@ def find_mix(request: MixRequest) -> MixResult:
     terms = read_mix_terms(request, catalogue)
     offered = gather_offers(request, terms, catalogue)
     conditions = Conditions(start_up_hours=terms.start_up.total_s / HOUR_S, interruptions=terms.interruptions)
-    optimum = optimise(
-        terms.demand,
-        offered.capacities,
-        conditions=conditions,
-        limits=terms.limits,
-        currency=terms.currency,
-    )
+    started_s = perf_counter()
+    references = _price_references(terms, offered, conditions)
+    pilots = price_pilots(terms, offered.capacities, conditions)
+    limit_s = terms.limits.time_s
+    limits = replace(terms.limits, time_s=max(limit_s - (perf_counter() - started_s), limit_s * LEAST_SHARE))
+    optimum = optimise(terms.demand, offered.capacities, conditions=conditions, limits=limits, currency=terms.currency)
     way = build_way(optimum, terms.limits, terms.demand)
     arithmetic, region = check_arithmetic(terms.demand, offered.capacities, optimum.schedule.total)
     return MixResult(
@@ -119,12 +120,12 @@ def find_mix(request: MixRequest) -> MixResult:
         accelerators=offered.accelerators,
         demand=_summarise(terms.demand),
         mix=way,
-        baselines=_build_baselines(terms, offered, conditions, optimum),
+        baselines=tuple(_measure(kind, reference, terms, optimum) for kind, reference in references.items()),
         timeline=build_timeline(optimum.schedule, terms.demand),
         start_up_hours=conditions.start_up_hours,
         arithmetic=arithmetic,
         quoted_saving=region,
-        pilots=price_pilots(terms, offered.capacities, conditions),
+        pilots=pilots,
         owning=price_owning(terms, arithmetic),
         missing=_list_missing(optimum, offered),
         questions=offered.questions,
@@ -144,36 +145,32 @@ def _summarise(demand: Demand) -> DemandSummary:
     )
 
 
-def _build_baselines(
-    terms: MixTerms, offered: Offered, conditions: Conditions, optimum: Optimum
-) -> tuple[Baseline, ...]:
+def _price_references(
+    terms: MixTerms, offered: Offered, conditions: Conditions
+) -> dict[Literal["reserved_at_peak", "on_demand"], Reference]:
     """Price all reserved at the peak, and all on demand."""
     limits = replace(terms.limits, time_s=terms.limits.time_s * BASELINE_SHARE)
-    reserved = reserve_peak(
-        terms.demand, offered.capacities, conditions=conditions, limits=limits, currency=terms.currency
-    )
-    on_demand = rent_on_demand(
-        terms.demand, offered.capacities, conditions=conditions, limits=limits, currency=terms.currency
-    )
-    return (
-        _measure("reserved_at_peak", reserved, limits, terms.demand, optimum),
-        _measure("on_demand", on_demand, limits, terms.demand, optimum),
-    )
+    return {
+        "reserved_at_peak": reserve_peak(
+            terms.demand, offered.capacities, conditions=conditions, limits=limits, currency=terms.currency
+        ),
+        "on_demand": rent_on_demand(
+            terms.demand, offered.capacities, conditions=conditions, limits=limits, currency=terms.currency
+        ),
+    }
 
 
 def _measure(
-    kind: Literal["reserved_at_peak", "on_demand"],
-    reference: Reference,
-    limits: Limits,
-    demand: Demand,
-    optimum: Optimum,
+    kind: Literal["reserved_at_peak", "on_demand"], reference: Reference, terms: MixTerms, optimum: Optimum
 ) -> Baseline:
+    """Measure a mix against a baseline."""
+    limits = replace(terms.limits, time_s=terms.limits.time_s * BASELINE_SHARE)
     if reference.optimum is None:
         return Baseline(kind=kind, way=None, reason=reference.reason, saving_fraction=None)
     total = reference.optimum.schedule.total
     return Baseline(
         kind=kind,
-        way=build_way(reference.optimum, limits, demand),
+        way=build_way(reference.optimum, limits, terms.demand),
         reason=None,
         saving_fraction=1.0 - optimum.schedule.total.ratio(total),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suanpei.verbs.mix_request import MixTerms
     from suanpei.verbs.mix_rows import ArithmeticCheck
 
-PILOT_SHARE = 0.1
+PILOT_SHARE = 0.05
 """Share of the solver's time that a pilot may take: it is small. [-]"""
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -81,17 +82,31 @@ class LinearProgram:
         self.row_lowest.append(least)
         self.row_highest.append(most)
 
-    def solve(self, limits: Limits) -> SolverAnswer:
+    def solve(
+        self,
+        limits: Limits,
+        *,
+        loosened: Collection[int] = (),
+        fixed: Mapping[int, float] = MappingProxyType({}),
+        start: NDArray[np.float64] | None = None,
+    ) -> SolverAnswer:
         """Minimise.
 
         Args:
             limits: Time and gap at which to stop. [-]
+            loosened: Columns that need not be whole this time. [-]
+            fixed: Columns with the value that they keep. [-]
+            start: A solution to begin with; None is none. [-]
 
         Returns:
             The best that was found, and the bound that the solver proved.
         """
         import highspy
 
+        whole = np.array(self.whole, dtype=bool)
+        whole[list(loosened)] = False
+        lowest, highest = np.array(self.lowest), np.array(self.highest)
+        lowest[list(fixed)] = highest[list(fixed)] = list(fixed.values())
         solver = _make_silent_solver()
         solver.setOptionValue("time_limit", float(limits.time_s))
         solver.setOptionValue("mip_rel_gap", float(limits.gap_fraction))
@@ -99,16 +114,20 @@ class LinearProgram:
         problem = highspy.HighsLp()
         problem.num_col_, problem.num_row_ = len(self.costs), len(self.row_lowest)
         problem.col_cost_ = np.array(self.costs)
-        problem.col_lower_, problem.col_upper_ = np.array(self.lowest), np.array(self.highest)
+        problem.col_lower_, problem.col_upper_ = lowest, highest
         problem.row_lower_, problem.row_upper_ = np.array(self.row_lowest), np.array(self.row_highest)
         problem.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         problem.a_matrix_.start_ = np.array(self.row_starts, dtype=np.int32)
         problem.a_matrix_.index_ = np.array(self.entries, dtype=np.int32)
         problem.a_matrix_.value_ = np.array(self.factors)
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-        problem.integrality_ = [kinds[is_whole] for is_whole in self.whole]
+        problem.integrality_ = [kinds[is_whole] for is_whole in whole.tolist()]
         started_s = perf_counter()
         solver.passModel(problem)
+        if start is not None:
+            known = highspy.HighsSolution()
+            known.col_value = start.tolist()
+            solver.setSolution(known)
         solver.run()
         seconds = perf_counter() - started_s
         info, status = solver.getInfo(), solver.getModelStatus()
@@ -119,14 +138,13 @@ class LinearProgram:
         elif status == highspy.HighsModelStatus.kInfeasible:
             verdict = "infeasible"
         values = np.array(solver.getSolution().col_value) if found else np.array([])
-        whole = np.array(self.whole)
         if found and whole.any():
             values[whole] = np.round(values[whole])
         return SolverAnswer(
             status=verdict,
             values=values,
             objective=float(info.objective_function_value) if found else inf,
-            bound=float(info.mip_dual_bound if any(self.whole) else info.objective_function_value),
+            bound=float(info.mip_dual_bound if whole.any() else info.objective_function_value),
             seconds=seconds,
             nodes=int(info.mip_node_count),
         )

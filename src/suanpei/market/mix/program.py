@@ -31,9 +31,11 @@ choice: contracts start at the moments of ``windows.choose_starts``; elastic uni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from suanpei.market.mix.linear import LinearProgram
 from suanpei.market.mix.switching import Switching, make_full_stretch
@@ -47,6 +49,18 @@ if TYPE_CHECKING:
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.linear import Limits, SolverAnswer
     from suanpei.market.mix.windows import Runs, Window
+
+
+FIRST_SHARE = 0.5
+"""Share of the time in which contracts are decided. [-]"""
+SECOND_SHARE = 0.25
+"""Share of the time in which elastic units are then made whole. [-]"""
+LEAST_TURN_S = 0.1
+"""Less time than this is not worth another turn. [s]"""
+ALMOST_WHOLE = 1e-6
+"""How far from a whole number a unit may come out of the relaxation to count as whole. [-]"""
+SOLVER_PRECISION = 1e-9
+"""Relative difference of objective and bound that is rounding of the solver. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,10 +130,10 @@ def solve(problem: Problem, limits: Limits) -> Solution:
         The mix, with the solver's own word on how good it is.
     """
     model = _Model(problem)
-    answer = model.program.solve(limits)
+    answer = _solve_in_turns(model, limits)
     if not answer.values.size:
         return Solution(answer=answer, windows=model.windows)
-    count = {column: int(answer.values[column]) for column in model.meanings if answer.values[column] > 0}
+    count = {column: round(answer.values[column]) for column in model.meanings if answer.values[column] > 0.5}
     found: dict[type, list[Signed | SwitchedOn | KeptOn]] = {Signed: [], SwitchedOn: [], KeptOn: []}
     for column, units in count.items():
         kind, values = model.meanings[column]
@@ -131,6 +145,46 @@ def solve(problem: Problem, limits: Limits) -> Solution:
         switched=tuple(found[SwitchedOn]),  # type: ignore[arg-type]
         kept=tuple(found[KeptOn]),  # type: ignore[arg-type]
     )
+
+
+def _solve_in_turns(model: _Model, limits: Limits) -> SolverAnswer:
+    """Decide the contracts first, with elastic units that need not be whole; then make these whole.
+
+    The first turn is a relaxation: its bound holds for the program, and where its units come out whole it is the
+    answer. Otherwise the second turn keeps the contracts and makes the elastic units whole, and the third looks for
+    better ones from there until the time is over.
+    """
+    program, contracts = model.program, model.list_columns(Signed)
+    elastic = model.list_columns(SwitchedOn, KeptOn)
+    first = program.solve(replace(limits, time_s=limits.time_s * FIRST_SHARE), loosened=elastic)
+    if not first.values.size:
+        return first
+    units = first.values[elastic]
+    if np.abs(units - np.round(units)).max(initial=0.0) <= ALMOST_WHOLE:
+        first.values[elastic] = np.round(units)
+        return first
+    fixed = {column: float(first.values[column]) for column in contracts}
+    second = program.solve(replace(limits, time_s=limits.time_s * SECOND_SHARE), fixed=fixed)
+    seconds = first.seconds + second.seconds
+    best = _judge(second, first.bound, seconds, limits)
+    left_s = limits.time_s - seconds
+    if best.status == "optimal" or left_s < LEAST_TURN_S:
+        return best
+    third = program.solve(replace(limits, time_s=left_s), start=second.values if second.values.size else None)
+    if third.status == "infeasible":
+        return third
+    seconds += third.seconds
+    bound = max(first.bound, third.bound)
+    return _judge(third if third.objective <= second.objective else second, bound, seconds, limits)
+
+
+def _judge(answer: SolverAnswer, bound: float, seconds: float, limits: Limits) -> SolverAnswer:
+    """Judge an answer by a bound that holds for the whole program."""
+    if not answer.values.size:
+        return replace(answer, status="nothing_found", bound=bound, seconds=seconds)
+    judged = replace(answer, bound=bound, seconds=seconds)
+    is_proved = judged.gap_fraction <= max(limits.gap_fraction, SOLVER_PRECISION)
+    return replace(judged, status="optimal" if is_proved else "best_found")
 
 
 class _Model:
@@ -151,6 +205,10 @@ class _Model:
         self.paid_s: dict[tuple[object, ...], int | None] = {}
         self.elastic = [self._add_window(number, window) for number, window in enumerate(self.windows)]
         self._add_kept()
+
+    def list_columns(self, *kinds: type) -> list[int]:
+        """List the columns that mean one of some kinds."""
+        return [column for column, (kind, _) in self.meanings.items() if kind in kinds]
 
     def _make_switchings(self, edges_s: Iterable[int]) -> list[Switching]:
         problem = self.problem

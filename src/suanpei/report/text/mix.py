@@ -133,13 +133,21 @@ def _sum_kinds(way: WayRow) -> list[str]:
 
 
 def _list_reasons(baselines: Sequence[Baseline], lang: Language) -> list[RenderableType]:
-    """Say why a baseline is missing."""
+    """Say why a baseline is missing, or that it is not proved the cheapest of its kind."""
     names = {"reserved_at_peak": Message("all reserved at the peak"), "on_demand": Message("all on demand")}
-    return [
-        Paragraph(translate(Message("No figure for {way}: {reason}.", way=names[item.kind], reason=item.reason), lang))
-        for item in baselines
-        if item.way is None and item.reason is not None
-    ]
+    said = []
+    for item in baselines:
+        if item.way is None:
+            said.append(Message("No figure for {way}: {reason}.", way=names[item.kind], reason=item.reason))
+        elif item.way.solver.status != "optimal":
+            said.append(
+                Message(
+                    "The figure for {way} is the best found, at most {gap} above the cheapest of its kind.",
+                    way=names[item.kind],
+                    gap=f"{item.way.solver.gap_fraction:.2%}",
+                )
+            )
+    return [Paragraph(translate(message, lang)) for message in said]
 
 
 def _render_timeline(result: MixResult, lang: Language) -> list[RenderableType]:
