@@ -10,9 +10,9 @@ from rich.text import Text
 from suanpei.messages import Message, name_duration
 from suanpei.report.locale import translate
 from suanpei.report.text.assumptions import render_assumptions
-from suanpei.report.text.figures import UNKNOWN, say_bare_span, say_share
+from suanpei.report.text.figures import UNKNOWN, say_money_span, say_share
 from suanpei.report.text.layout import Bar, ByWidth, Paragraph, heading, make_table
-from suanpei.report.text.mix_rest import render_arithmetic, render_owning, render_pilots, say_gap
+from suanpei.report.text.mix_rest import render_arithmetic, render_owning, render_pilots
 from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ MOST_ROWS = 24
 def render_mix(result: MixResult, lang: Language) -> RenderableType:
     """Render the mix, what it is measured against, and what was assumed."""
     parts: list[RenderableType] = [*_render_head(result, lang)]
-    parts += [Text(), _ways_table(result, lang), *_list_reasons(result.baselines, lang)]
+    parts += [Text(), _ways_table(result, lang), *_say_range(result.mix, lang)]
+    parts += _list_reasons(result.baselines, lang)
     parts += _render_timeline(result, lang)
     parts += _render_contracts(result.mix, lang)
     parts += _render_usage(result, lang)
@@ -86,41 +87,26 @@ def say_saving(fraction: float) -> str:
     return f"{max(fraction, 0.0):.1%}"
 
 
-def _ways_table(result: MixResult, lang: Language) -> RenderableType:
+def _ways_table(result: MixResult, lang: Language) -> Table:
     """Set the three totals side by side."""
-    wide, narrow = (_fill_ways(result, lang, is_wide=is_wide) for is_wide in (True, False))
-    return ByWidth(wide, narrow)
-
-
-def _fill_ways(result: MixResult, lang: Language, *, is_wide: bool) -> Table:
-    columns: list[tuple[str, JustifyMethod]] = [
-        (translate("Way", lang), "left"),
-        (translate("Total", lang), "right"),
-        (translate("Mix saves", lang), "right"),
-        (translate("Reserved", lang), "right"),
-        (translate("Elastic", lang), "right"),
-        (translate("Spot", lang), "right"),
-    ]
-    if is_wide:
-        columns += [(translate("Range of prices", lang), "right"), (translate("Solver", lang), "left")]
-    table = make_table(columns)
+    table = make_table(
+        [
+            (translate("Way", lang), "left"),
+            (translate("Total", lang), "right"),
+            (translate("Mix saves", lang), "right"),
+            (translate("Reserved", lang), "right"),
+            (translate("Elastic", lang), "right"),
+            (translate("Spot", lang), "right"),
+        ]
+    )
+    names = {"reserved_at_peak": translate("all reserved", lang), "on_demand": translate("all on demand", lang)}
     ways: list[tuple[str, WayRow | None, float | None]] = [(translate("mix", lang), result.mix, None)]
-    names = {
-        "reserved_at_peak": translate("all reserved at the peak", lang),
-        "on_demand": translate("all on demand", lang),
-    }
     ways += [(names[item.kind], item.way, item.saving_fraction) for item in result.baselines]
     for name, way, saving in ways:
         if way is None:
-            table.add_row(name, *[UNKNOWN] * (len(columns) - 1))
-            continue
-        cells = [str(way.total), "" if saving is None else say_saving(saving), *_sum_kinds(way)]
-        if is_wide:
-            cells += [
-                say_bare_span(way.low, way.high) if way.low != way.high else UNKNOWN,
-                translate(say_gap(way.solver), lang),
-            ]
-        table.add_row(name, *cells)
+            table.add_row(name, *[UNKNOWN] * 5)
+        else:
+            table.add_row(name, str(way.total), "" if saving is None else say_saving(saving), *_sum_kinds(way))
     return table
 
 
@@ -148,6 +134,16 @@ def _list_reasons(baselines: Sequence[Baseline], lang: Language) -> list[Rendera
                 )
             )
     return [Paragraph(translate(message, lang)) for message in said]
+
+
+def _say_range(way: WayRow, lang: Language) -> list[RenderableType]:
+    """Say what the mix costs at the ends of the sellers' ranges, where they quote any."""
+    if way.low == way.high:
+        return []
+    said = Message(
+        "At the ends of the prices that sellers quote as ranges: {span}.", span=say_money_span(way.low, way.high)
+    )
+    return [Paragraph(translate(said, lang))]
 
 
 def _render_timeline(result: MixResult, lang: Language) -> list[RenderableType]:
@@ -221,6 +217,7 @@ def _render_contracts(way: WayRow, lang: Language) -> list[RenderableType]:
             (translate("Cost", lang), "right"),
         ]
     )
+    table.columns[3].no_wrap = False  # a name may be broken, an amount never
     for row in way.contracts[:MOST_ROWS]:
         table.add_row(
             translate(Message("day {number}", number=f"{row.start_hours * HOUR_S / DAY_S + 1:.4g}"), lang),
@@ -263,6 +260,7 @@ def _render_usage(result: MixResult, lang: Language) -> list[RenderableType]:
             (translate("Cost", lang), "right"),
         ]
     )
+    table.columns[1].no_wrap = False
     kinds = {"elastic": translate("Elastic", lang), "spot": translate("Spot", lang)}
     for row in way.usage[:MOST_ROWS]:
         table.add_row(

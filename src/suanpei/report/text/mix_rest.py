@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from suanpei.verbs.mix_rows import ArithmeticCheck, SolverNote
 
 
-def say_gap(solver: SolverNote) -> Message:
-    """Say how good the solver calls its answer."""
-    gap = f"{solver.gap_fraction:.2%}"
-    if solver.status == "optimal":
-        return Message("optimal, gap {gap}", gap=gap)
-    return Message("best found in {time}, gap {gap}", time=name_duration(solver.time_limit_s), gap=gap)
-
-
 def render_arithmetic(result: MixResult, lang: Language) -> list[RenderableType]:
     """Render the solver's word, the card-by-card check, the break-even and the region of the quoted saving."""
     messages = [_say_solver(result.mix.solver, result)]
