@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from suanpei.market.cost import list_missing
 from suanpei.market.mix.capacity import Conditions
 from suanpei.market.mix.optimise import optimise, rent_on_demand, reserve_peak
+from suanpei.market.terms import NO_CHARGES
 from suanpei.messages import Message
 from suanpei.units import HOUR_S
 from suanpei.verbs.envelope import VerbResult, to_jsonable
@@ -205,4 +206,10 @@ def _list_missing(optimum: Optimum, offered: Offered) -> tuple[Message, ...]:
     used = [contract.capacity.offer for contract in optimum.schedule.contracts]
     used += [usage.capacity.offer for usage in optimum.schedule.usages]
     nodes = 2 if any(capacity.unit_gpus > 1 for capacity in offered.capacities) else 1
-    return tuple(dict.fromkeys(message for offer in used for message in list_missing(offer, nodes=nodes)))
+    missing = [message for offer in used for message in list_missing(offer, nodes=nodes)]
+    missing += [
+        Message("what {provider} states to bill beside the rent", provider=offer.provider)
+        for offer in used
+        if offer.charges != NO_CHARGES
+    ]
+    return tuple(dict.fromkeys(missing))

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -205,8 +204,3 @@ def _read_gpus(text: str, field: str) -> int:
     """Read a number of accelerators; zero is one, where it is written."""
     plain = re.sub(r"\s*(?:张卡|张|卡|块|gpus?|cards?)$", "", text.strip(), flags=re.IGNORECASE)
     return 0 if re.fullmatch(r"0+", plain) else parse_count(plain, field, most=int(MOST_GPUS))
-
-
-def count_starts(demand: Demand) -> int:
-    """Count how often demand rises. [-]"""
-    return sum(after.gpus > before.gpus for before, after in pairwise(demand.steps))

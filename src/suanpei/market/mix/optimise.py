@@ -6,7 +6,7 @@ The same road serves the mix and what it is measured against: everything reserve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from suanpei.errors import NoAnswerError
 from suanpei.market.mix.capacity import find_unit, keep_undominated
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity, Conditions
     from suanpei.market.mix.linear import Limits, SolverAnswer
     from suanpei.market.mix.schedule import Schedule
-
-MixKind = Literal["mix", "reserved_at_peak", "on_demand"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, expm1
 
-from suanpei.units import HOUR_S
-
 HOPELESS_FACTOR = 20.0
 """Paid over useful hours from which spot is no way to get work done; such stretches are never put on spot. [-]"""
 
@@ -105,8 +103,3 @@ def clean_run_probability(hours: float, rate_per_hour: float) -> float:
 def transfer_s(size_bytes: float, rate_bytes_per_s: float) -> float:
     """Give the time that a transfer takes. [B], [B/s] → [s]"""
     return size_bytes / rate_bytes_per_s
-
-
-def to_hours(duration_s: float) -> float:
-    """Give a duration in hours. [s] → [h]"""
-    return duration_s / HOUR_S

@@ -41,7 +41,7 @@ def render_mix(result: MixResult, lang: Language) -> RenderableType:
     parts += render_pilots(result, lang)
     parts += render_owning(result, lang)
     for title, messages in (
-        (translate("Not in these totals, because nothing states them", lang), result.missing),
+        (translate("Not in these totals", lang), result.missing),
         (translate("Ask before you sign", lang), result.questions),
     ):
         if messages:
