@@ -21,6 +21,7 @@ _VERBS = (
     "estimate",
     "fit",
     "gpus",
+    "mix",
     "models",
     "plan",
     "quotes",

@@ -1,7 +1,7 @@
 """Every case from the field is answered by the product, or stands in unanswered.csv with the reason.
 
-The adapters (``memory``, ``time_flops``, ``strategy``, ``config``, ``quotes``) name the public function that answers each
-field and translate inputs; they hold no arithmetic of their own beyond units.
+The adapters (``memory``, ``time_flops``, ``strategy``, ``config``, ``quotes``, ``hybrid``) name the public function that
+answers each field and translate inputs; they hold no arithmetic of their own beyond units.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cases import config, memory, quotes, strategy, time_flops
+from tests.cases import config, hybrid, memory, quotes, strategy, time_flops
 from tests.cases.case import check, load_cases, load_unanswered
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from tests.cases.case import Answer
 
-ANSWERS: Mapping[str, Answer] = memory.ANSWERS | time_flops.ANSWERS | strategy.ANSWERS | config.ANSWERS | quotes.ANSWERS
+ANSWERS: Mapping[str, Answer] = (
+    memory.ANSWERS | time_flops.ANSWERS | strategy.ANSWERS | config.ANSWERS | quotes.ANSWERS | hybrid.ANSWERS
+)
 
 
 @pytest.mark.parametrize("case_id", load_cases())

@@ -15,10 +15,12 @@ from suanpei.report.locale import translate
 from suanpei.report.text.compare import render_compare
 from suanpei.report.text.compare_plans import render_compare_plans
 from suanpei.report.text.estimate import render_estimate
+from suanpei.report.text.mix import render_mix
 from suanpei.report.text.plan import render_plan
 from suanpei.report.text.quotes import render_quotes
 from suanpei.verbs.envelope import to_envelope
 from tests.golden.compare_samples import compared, two_plans
+from tests.golden.mix_samples import mixed, unproved
 from tests.golden.plan_samples import continued, estimated, offered, print_at, too_large, tuned
 from tests.golden.quote_samples import handmade
 
@@ -36,6 +38,8 @@ TEXTS: dict[str, Callable[[Language, int], str]] = {
     "compare": lambda lang, width: print_at(render_compare(compared("CNY" if lang == "zh" else "USD"), lang), width),
     "compare_plans": lambda lang, width: print_at(render_compare_plans(two_plans(), lang), width),
     "plan_offered": lambda lang, width: print_at(render_plan(offered("CNY" if lang == "zh" else "USD"), lang), width),
+    "mix": lambda lang, width: print_at(render_mix(mixed("CNY" if lang == "zh" else "USD"), lang), width),
+    "mix_unproved": lambda lang, width: print_at(render_mix(unproved("CNY" if lang == "zh" else "USD"), lang), width),
     "estimate": lambda lang, width: print_at(render_estimate(estimated(), lang), width),
     "estimate_too_large": lambda lang, width: print_at(render_estimate(too_large(), lang), width),
     "quotes": lambda lang, width: print_at(render_quotes(handmade(), lang), width),
@@ -64,6 +68,7 @@ def test_the_text_is_as_it_was(name: str, lang: Language, width: int) -> None:
         ("compare", compared),
         ("compare_plans", two_plans),
         ("quotes", handmade),
+        ("mix", mixed),
     ],
 )
 def test_the_json_has_the_keys_that_it_had(name: str, make: Callable[[], Any]) -> None:

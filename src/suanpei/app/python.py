@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from suanpei.verbs.estimate import EstimateResult
     from suanpei.verbs.fit import RefitResult
     from suanpei.verbs.gpus import GpusResult
+    from suanpei.verbs.mix import MixResult
     from suanpei.verbs.models import ModelsResult
     from suanpei.verbs.plan import PlanResult
     from suanpei.verbs.quotes import QuotesResult
@@ -226,6 +227,26 @@ def tokens(files: PathText | Iterable[PathText], tokenizer: PathText, **options:
     given = {"files": files, "tokenizer": to_path("tokenizer", tokenizer), **options}
     _check_names(given, TokensRequest)
     return print_well(count_tokens(_fill(TokensRequest, given)), "tokens", "render_tokens")
+
+
+def mix(demand: PathText | None = None, **options: Any) -> MixResult:
+    """Find the cheapest mix of reserved and elastic capacity for a demand over time: the verb ``mix``.
+
+    Args:
+        demand: A CSV file of demand; None where ``phases`` says it. [-]
+        **options: The options of ``suanpei mix`` with underscores: ``phases="train:64x20d, tune:8x60d"``,
+            ``offers=["offers.csv"]``, ``trial="8x7d"``. [-]
+
+    Raises:
+        InputError: an option is unknown, or its value or a file wrong.
+        NoAnswerError: the offers hold too few cards, or the solver found nothing in its time.
+    """
+    from suanpei.verbs.mix import find_mix
+    from suanpei.verbs.mix_request import MixRequest
+
+    given = _with_defaults({"demand": demand, **options})
+    _check_names(given, MixRequest)
+    return print_well(find_mix(_fill(MixRequest, given)), "mix", "render_mix")
 
 
 def models(model: PathText | None = None, *, catalog: PathText | None = None) -> ModelsResult:

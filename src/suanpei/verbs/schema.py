@@ -21,6 +21,7 @@ RESULT_TYPES: dict[str, str] = {
     "gpus": "suanpei.verbs.gpus:GpusResult",
     "rfq": "suanpei.verbs.rfq:RfqResult",
     "sizes": "suanpei.verbs.sizes:SizesResult",
+    "mix": "suanpei.verbs.mix:MixResult",
     "validate": "suanpei.verbs.validate:ValidateResult",
     "fit": "suanpei.verbs.fit:RefitResult",
 }

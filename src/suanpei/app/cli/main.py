@@ -30,6 +30,7 @@ COMMANDS: tuple[str, ...] = (
     "plan",
     "quotes",
     "compare",
+    "mix",
     "rfq",
     "estimate",
     "sizes",

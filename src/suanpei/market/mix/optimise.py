@@ -1,0 +1,141 @@
+"""From a demand and offers to a mix: merge, choose starts, drop what is dominated, solve, bill.
+
+The same road serves the mix and what it is measured against: everything reserved at the peak, everything on demand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.errors import NoAnswerError
+from suanpei.market.mix.capacity import find_unit, keep_undominated
+from suanpei.market.mix.demand import Demand, join_steps
+from suanpei.market.mix.program import Problem, solve
+from suanpei.market.mix.schedule import build_schedule
+from suanpei.market.mix.windows import chain_nodes, choose_starts, find_grid
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from suanpei.market.mix.capacity import Capacity, Conditions
+    from suanpei.market.mix.linear import Limits, SolverAnswer
+    from suanpei.market.mix.schedule import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimum:
+    """The cheapest way found, and the solver's word on it."""
+
+    schedule: Schedule
+    answer: SolverAnswer
+    starts_s: tuple[int, ...]
+    """Moments at which contracts could be signed. [s]"""
+    considered: int
+    """Offers in the program, after those that cannot help were dropped. [-]"""
+
+
+def optimise(
+    demand: Demand, capacities: Sequence[Capacity], *, conditions: Conditions, limits: Limits, currency: str
+) -> Optimum:
+    """Find the cheapest way to cover a demand.
+
+    Args:
+        demand: What is needed. [-]
+        capacities: What is on offer, in one currency. [-]
+        conditions: Start-ups and interruptions. [-]
+        limits: Where the solver stops. [-]
+        currency: Of all prices. [ISO 4217]
+
+    Raises:
+        NoAnswerError: The offers hold too few cards, or the solver found nothing in its time.
+    """
+    usable = [capacity for capacity in capacities if capacity.units]
+    check_enough(demand, usable)
+    merged = demand.merged(find_unit(usable))
+    starts_s = choose_starts(merged, usable)
+    moments = {
+        node_s
+        for capacity in usable
+        if capacity.kind == "reserved"
+        for node_s in chain_nodes(starts_s, capacity, merged.horizon_s)
+    }
+    kept = keep_undominated(
+        usable,
+        peak_gpus=merged.peak_gpus,
+        starts_s=starts_s,
+        grid_s=find_grid(merged, moments),
+        start_up_hours=conditions.start_up_hours,
+    )
+    problem = Problem(demand=merged, capacities=kept, starts_s=starts_s, conditions=conditions)
+    solution = solve(problem, limits)
+    if solution.answer.status == "infeasible":
+        raise NoAnswerError(
+            Message("no mix covers the demand: spot alone would have to, and is interrupted too often to finish")
+        )
+    if not solution.answer.values.size:
+        raise NoAnswerError(
+            Message("the solver found no mix within {seconds:g} s: give it more --time-limit", seconds=limits.time_s)
+        )
+    schedule = build_schedule(solution, currency)
+    return Optimum(schedule=schedule, answer=solution.answer, starts_s=starts_s, considered=len(kept))
+
+
+def check_enough(demand: Demand, capacities: Iterable[Capacity]) -> None:
+    """Check that the offers together hold the cards of the peak.
+
+    Raises:
+        NoAnswerError: They do not.
+    """
+    gpus = sum(capacity.gpus for capacity in capacities)
+    if gpus < demand.peak_gpus:
+        raise NoAnswerError(
+            Message(
+                "demand peaks at {peak} cards and the offers hold {gpus} together: {missing} more are needed",
+                peak=demand.peak_gpus,
+                gpus=gpus,
+                missing=demand.peak_gpus - gpus,
+            )
+        )
+
+
+def hold_peak(demand: Demand) -> Demand:
+    """Give the demand that needs its peak all the time."""
+    return Demand(steps=join_steps([(demand.horizon_s, demand.peak_gpus, "")]), starts_at=demand.starts_at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """What a mix is measured against, or why there is nothing to measure against."""
+
+    optimum: Optimum | None
+    reason: Message | None
+
+
+def reserve_peak(
+    demand: Demand, capacities: Iterable[Capacity], *, conditions: Conditions, limits: Limits, currency: str
+) -> Reference:
+    """Price the peak reserved from beginning to end, at the cheapest contracts."""
+    reserved = [capacity for capacity in capacities if capacity.kind == "reserved"]
+    return _try(hold_peak(demand), reserved, conditions, limits, currency)
+
+
+def rent_on_demand(
+    demand: Demand, capacities: Iterable[Capacity], *, conditions: Conditions, limits: Limits, currency: str
+) -> Reference:
+    """Price everything on demand, without spot, at the cheapest offers."""
+    elastic = [capacity for capacity in capacities if capacity.kind == "elastic"]
+    return _try(demand, elastic, conditions, limits, currency)
+
+
+def _try(
+    demand: Demand, capacities: Sequence[Capacity], conditions: Conditions, limits: Limits, currency: str
+) -> Reference:
+    if not capacities:
+        return Reference(optimum=None, reason=Message("no offer of this kind"))
+    try:
+        optimum = optimise(demand, capacities, conditions=conditions, limits=limits, currency=currency)
+    except NoAnswerError as error:
+        return Reference(optimum=None, reason=error.message)
+    return Reference(optimum=optimum, reason=None)

@@ -1,0 +1,340 @@
+"""The cheapest mix as a mixed-integer program.
+
+Whole units of offers, all quantities in units unless they say cards. For a reserved offer c with term L and period p::
+
+    start[c, t]   contracts signed at t, paid for L
+    longer[c, t]  contracts that end at t and are lengthened by p        longer[c, t] <= Σ ending at t
+    active[c, t]  units held from t on                                   0 <= active <= units on hand
+
+For a window w between moments at which contracts begin or end, the levels v₁ < v₂ < … of demand in it, and an elastic
+offer j::
+
+    on[w, j, i]    units that are on whenever demand is vᵢ or more       Σᵢ on <= units on hand
+    kept[w, j]     units that stay on over the end of the window         <= on at its end, <= on at the next start
+
+Demand is covered at each level of each window, in cards::
+
+    Σ_c unit_c · active[c, w] + Σ_j unit_j · Σ_{k <= i} on[w, j, k] >= vᵢ
+
+and the cost is minimised::
+
+    Σ price · L · start + Σ price · p · longer + Σ price · paid(w, j, i) · on - Σ price · start-up · kept
+
+with `paid` of ``switching``: sessions in whole periods, start-ups, and for spot what interruptions are expected to add.
+Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger
+unit may replace them. The number of largest units only rises with demand, where sizes divide one another: small units
+are taken cheapest first, so what one more large unit saves in small ones only grows.
+
+What is exact: steps merge where demand is equal, and windows where demand reaches a level for equal time. What is a
+choice: contracts start at the moments of ``windows.choose_starts``; elastic units are switched last on, first off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suanpei.market.mix.linear import LinearProgram
+from suanpei.market.mix.switching import Switching, make_full_stretch
+from suanpei.market.mix.windows import chain_nodes, cut_windows, find_grid
+from suanpei.units import HOUR_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from suanpei.market.mix.capacity import Capacity, Conditions
+    from suanpei.market.mix.demand import Demand
+    from suanpei.market.mix.linear import Limits, SolverAnswer
+    from suanpei.market.mix.windows import Runs, Window
+
+
+FIRST_SHARE = 0.5
+"""Share of the time in which contracts are decided. [-]"""
+SECOND_SHARE = 0.25
+"""Share of the time in which elastic units are then made whole. [-]"""
+LEAST_TURN_S = 0.1
+"""Less time than this is not worth another turn. [s]"""
+ALMOST_WHOLE = 1e-6
+"""How far from a whole number a unit may come out of the relaxation to count as whole. [-]"""
+SOLVER_PRECISION = 1e-9
+"""Relative difference of objective and bound that is rounding of the solver. [-]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A demand, what can cover it, and when contracts may start."""
+
+    demand: Demand
+    """Merged."""
+    capacities: tuple[Capacity, ...]
+    starts_s: tuple[int, ...]
+    """[s]"""
+    conditions: Conditions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed:
+    """Units of a reserved offer from one moment to another: a term, or a lengthening by one period."""
+
+    capacity: Capacity
+    start_s: int
+    end_s: int
+    units: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchedOn:
+    """Units of an elastic offer that are on in some runs of a window."""
+
+    switching: Switching
+    window: int
+    """Number of the window."""
+    level: int
+    """Of demand, at which they are switched on. [card]"""
+    runs: Runs
+    units: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptOn:
+    """Units of an elastic offer that stay on from a window into the next."""
+
+    switching: Switching
+    window: int
+    """The earlier one."""
+    units: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """What the program says."""
+
+    answer: SolverAnswer
+    windows: tuple[Window, ...]
+    signed: tuple[Signed, ...] = ()
+    switched: tuple[SwitchedOn, ...] = ()
+    kept: tuple[KeptOn, ...] = ()
+
+
+def solve(problem: Problem, limits: Limits) -> Solution:
+    """Find the cheapest mix.
+
+    Args:
+        problem: What is needed and on offer; the offers together must cover the peak. [-]
+        limits: Time and gap at which the solver stops. [-]
+
+    Returns:
+        The mix, with the solver's own word on how good it is.
+    """
+    model = _Model(problem)
+    answer = _solve_in_turns(model, limits)
+    if not answer.values.size:
+        return Solution(answer=answer, windows=model.windows)
+    count = {column: round(answer.values[column]) for column in model.meanings if answer.values[column] > 0.5}
+    found: dict[type, list[Signed | SwitchedOn | KeptOn]] = {Signed: [], SwitchedOn: [], KeptOn: []}
+    for column, units in count.items():
+        kind, values = model.meanings[column]
+        found[kind].append(kind(units=units, **values))
+    return Solution(
+        answer=answer,
+        windows=model.windows,
+        signed=tuple(found[Signed]),  # type: ignore[arg-type]
+        switched=tuple(found[SwitchedOn]),  # type: ignore[arg-type]
+        kept=tuple(found[KeptOn]),  # type: ignore[arg-type]
+    )
+
+
+def _solve_in_turns(model: _Model, limits: Limits) -> SolverAnswer:
+    """Decide the contracts first, with elastic units that need not be whole; then make these whole.
+
+    The first turn is a relaxation: its bound holds for the program, and where its units come out whole it is the
+    answer. Otherwise the second turn keeps the contracts and makes the elastic units whole, and the third looks for
+    better ones from there until the time is over.
+    """
+    program, contracts = model.program, model.list_columns(Signed)
+    elastic = model.list_columns(SwitchedOn, KeptOn)
+    first = program.solve(replace(limits, time_s=limits.time_s * FIRST_SHARE), loosened=elastic)
+    if not first.values.size:
+        return first
+    units = first.values[elastic]
+    if np.abs(units - np.round(units)).max(initial=0.0) <= ALMOST_WHOLE:
+        first.values[elastic] = np.round(units)
+        return first
+    fixed = {column: float(first.values[column]) for column in contracts}
+    second = program.solve(replace(limits, time_s=limits.time_s * SECOND_SHARE), fixed=fixed)
+    seconds = first.seconds + second.seconds
+    best = _judge(second, first.bound, seconds, limits)
+    left_s = limits.time_s - seconds
+    if best.status == "optimal" or left_s < LEAST_TURN_S:
+        return best
+    third = program.solve(replace(limits, time_s=left_s), start=second.values if second.values.size else None)
+    if third.status == "infeasible":
+        return third
+    seconds += third.seconds
+    bound = max(first.bound, third.bound)
+    return _judge(third if third.objective <= second.objective else second, bound, seconds, limits)
+
+
+def _judge(answer: SolverAnswer, bound: float, seconds: float, limits: Limits) -> SolverAnswer:
+    """Judge an answer by a bound that holds for the whole program."""
+    if not answer.values.size:
+        return replace(answer, status="nothing_found", bound=bound, seconds=seconds)
+    judged = replace(answer, bound=bound, seconds=seconds)
+    is_proved = judged.gap_fraction <= max(limits.gap_fraction, SOLVER_PRECISION)
+    return replace(judged, status="optimal" if is_proved else "best_found")
+
+
+class _Model:
+    """Builds the program and remembers what its columns mean."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.program = LinearProgram()
+        self.meanings: dict[int, tuple[type, Mapping[str, object]]] = {}
+        self.reserved = [capacity for capacity in problem.capacities if capacity.kind == "reserved"]
+        horizon_s = problem.demand.horizon_s
+        self.nodes = {capacity: chain_nodes(problem.starts_s, capacity, horizon_s) for capacity in self.reserved}
+        edges_s = {node_s for nodes in self.nodes.values() for node_s in nodes}
+        self.windows = cut_windows(problem.demand, edges_s)
+        self.active = {capacity: self._add_contracts(capacity) for capacity in self.reserved}
+        self.switchings = self._make_switchings(edges_s)
+        self.largest_gpus = max((switching.capacity.unit_gpus for switching in self.switchings), default=0)
+        self.paid_s: dict[tuple[object, ...], int | None] = {}
+        self.elastic = [self._add_window(number, window) for number, window in enumerate(self.windows)]
+        self._add_kept()
+
+    def list_columns(self, *kinds: type) -> list[int]:
+        """List the columns that mean one of some kinds."""
+        return [column for column, (kind, _) in self.meanings.items() if kind in kinds]
+
+    def _make_switchings(self, edges_s: Iterable[int]) -> list[Switching]:
+        problem = self.problem
+        grid_s = find_grid(problem.demand, edges_s)
+        full_stretch_s = make_full_stretch(problem.demand.edges_s, problem.demand.gpus)
+        return [
+            Switching(capacity=capacity, conditions=problem.conditions, grid_s=grid_s, full_stretch_s=full_stretch_s)
+            for capacity in problem.capacities
+            if capacity.kind != "reserved"
+        ]
+
+    def _add_contracts(self, capacity: Capacity) -> dict[int, int]:
+        """Add the contracts of an offer; gives the column of its active units by moment."""
+        program, nodes = self.program, self.nodes[capacity]
+        term_s, period_s = capacity.term_s, capacity.period_s
+        starts = set(self.problem.starts_s)
+        begin: dict[int, list[int]] = {node_s: [] for node_s in nodes}
+        finish: dict[int, list[int]] = {node_s: [] for node_s in nodes}
+        for node_s in nodes:
+            arcs = [term_s] if node_s in starts else []
+            if finish[node_s] and not (arcs and term_s == period_s):
+                arcs.append(period_s)
+            for index, length_s in enumerate(arcs):
+                cost = capacity.hour_price * length_s / HOUR_S
+                column = program.add_column(cost=cost, most=capacity.units, is_whole=True)
+                self.meanings[column] = (
+                    Signed,
+                    {"capacity": capacity, "start_s": node_s, "end_s": node_s + length_s},
+                )
+                is_longer = index > 0 or node_s not in starts
+                if is_longer:
+                    program.add_row([(column, 1.0), *((ended, -1.0) for ended in finish[node_s])], most=0.0)
+                begin[node_s].append(column)
+                if node_s + length_s in finish:
+                    finish[node_s + length_s].append(column)
+        active: dict[int, int] = {}
+        before: int | None = None
+        for node_s in nodes:
+            column = program.add_column(most=capacity.units)
+            terms = [(column, 1.0), *((other, -1.0) for other in begin[node_s])]
+            terms += [(other, 1.0) for other in finish[node_s]]
+            if before is not None:
+                terms.append((before, -1.0))
+            program.add_row(terms, least=0.0, most=0.0)
+            active[node_s] = before = column
+        return active
+
+    def _add_window(self, number: int, window: Window) -> dict[Switching, list[tuple[int, int]]]:
+        """Add a window; gives, by elastic offer, the level and column of the units that are on from a level on."""
+        program = self.program
+        reserved = program.add_column()
+        terms = [(reserved, 1.0)]
+        for capacity in self.reserved:
+            node_s = max(node_s for node_s in self.nodes[capacity] if node_s <= window.start_s)
+            terms.append((self.active[capacity][node_s], -float(capacity.unit_gpus)))
+        program.add_row(terms, least=0.0, most=0.0)
+        on: dict[Switching, list[tuple[int, int]]] = {switching: [] for switching in self.switchings}
+        sums: dict[Switching, int] = {}
+        below: int | None = None
+        for index, level in enumerate(window.levels):
+            total = program.add_column()
+            sum_terms = [(total, 1.0)] if below is None else [(total, 1.0), (below, -1.0)]
+            cover_terms = [(reserved, 1.0), (total, 1.0)]
+            for switching in self.switchings:
+                unit = float(switching.capacity.unit_gpus)
+                column = self._add_switched(switching, number, level, window.at_least[index])
+                if column is None:
+                    continue
+                on[switching].append((level, column))
+                sum_terms.append((column, -unit))
+                if self._may_be_replaced(switching):
+                    band = self._add_switched(switching, number, level, window.just_at[index])
+                    if band is not None:
+                        cover_terms.append((band, unit))
+                        sums[switching] = self._add_limit(switching, column, band, sums.get(switching))
+            program.add_row(sum_terms, least=0.0, most=0.0)
+            program.add_row(cover_terms, least=float(level))
+            below = total
+        for switching, columns in on.items():
+            if columns and not self._may_be_replaced(switching):
+                program.add_row([(column, 1.0) for _, column in columns], most=float(switching.capacity.units))
+        return on
+
+    def _may_be_replaced(self, switching: Switching) -> bool:
+        """Whether units may be on at one level alone: smaller ones, where starting costs nothing."""
+        is_free = switching.is_plain and not switching.restart_s
+        return is_free and switching.capacity.unit_gpus < self.largest_gpus
+
+    def _add_limit(self, switching: Switching, column: int, band: int, below: int | None) -> int:
+        """Limit the units that are on at a level to those on hand; gives the column of those on from it or below on."""
+        total = self.program.add_column()
+        terms = [(total, 1.0), (column, -1.0)]
+        if below is not None:
+            terms.append((below, -1.0))
+        self.program.add_row(terms, least=0.0, most=0.0)
+        self.program.add_row([(total, 1.0), (band, 1.0)], most=float(switching.capacity.units))
+        return total
+
+    def _add_switched(self, switching: Switching, number: int, level: int, runs: Runs) -> int | None:
+        """Add a column of units that are on in some runs; None where their work would never finish."""
+        capacity = switching.capacity
+        key = (capacity.kind, capacity.period_s, capacity.term_s, id(runs))
+        if key not in self.paid_s:
+            self.paid_s[key] = switching.paid_s(runs, level)
+        paid_s = self.paid_s[key]
+        if paid_s is None:
+            return None
+        column = self.program.add_column(cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=True)
+        self.meanings[column] = (
+            SwitchedOn,
+            {"switching": switching, "window": number, "level": level, "runs": runs},
+        )
+        return column
+
+    def _add_kept(self) -> None:
+        """Let units stay on from one window into the next, which saves a start."""
+        for number, (before, after) in enumerate(pairwise(self.windows)):
+            for switching in self.switchings:
+                if not switching.can_join or not switching.restart_s:
+                    continue
+                saved = switching.capacity.hour_price * switching.restart_s / HOUR_S
+                column = self.program.add_column(cost=-saved, most=switching.capacity.units, is_whole=True)
+                for columns, gpus in (
+                    (self.elastic[number][switching], before.last_gpus),
+                    (self.elastic[number + 1][switching], after.first_gpus),
+                ):
+                    busy = [(other, -1.0) for level, other in columns if level <= gpus]
+                    self.program.add_row([(column, 1.0), *busy], most=0.0)
+                self.meanings[column] = (KeptOn, {"switching": switching, "window": number})

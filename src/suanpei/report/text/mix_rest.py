@@ -1,0 +1,212 @@
+"""What stands below a mix: the arithmetic, where a saving of 30 % is true, trial and ramp, owning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.messages import Message, name_duration
+from suanpei.report.locale import translate
+from suanpei.report.text.layout import Paragraph, heading
+from suanpei.units import HOUR_S
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from suanpei.market.mix.closed_form import SavingRegion
+    from suanpei.report.locale import Language
+    from suanpei.verbs.mix import MixResult
+    from suanpei.verbs.mix_extras import PilotRow
+    from suanpei.verbs.mix_rows import ArithmeticCheck, SolverNote
+
+
+def render_arithmetic(result: MixResult, lang: Language) -> list[RenderableType]:
+    """Render the solver's word, the card-by-card check, the break-even and the region of the quoted saving."""
+    messages = [_say_solver(result.mix.solver, result)]
+    if result.arithmetic is not None:
+        messages += [*_say_arithmetic(result.arithmetic), _say_break_even(result.arithmetic)]
+    parts: list[RenderableType] = [heading(translate("How sure, and by arithmetic", lang))]
+    parts += [Paragraph(translate(message, lang), bullet="  - ") for message in messages]
+    if result.quoted_saving is not None:
+        parts.append(heading(translate("Is the often-quoted saving of 30 % true?", lang)))
+        parts += [
+            Paragraph(translate(message, lang), bullet="  - ") for message in _say_region(result.quoted_saving, result)
+        ]
+    return parts
+
+
+def _say_solver(solver: SolverNote, result: MixResult) -> Message:
+    values = {
+        "offers": solver.offers,
+        "starts": solver.contract_starts,
+        "bound": solver.bound,
+        "gap": f"{solver.gap_fraction:.2%}",
+        "limit": name_duration(solver.time_limit_s),
+    }
+    if solver.status == "optimal":
+        return Message(
+            "Solver: optimal; no mix of these {offers} offers and {starts} moments to sign is cheaper than {bound} (gap"
+            " {gap}, time limit {limit}).",
+            **values,
+        )
+    return Message(
+        "Solver: the best found when its time of {limit} was over, not proved the cheapest: {total}, and none is"
+        " cheaper than {bound} (gap {gap}). A longer --time-limit may narrow it.",
+        total=result.mix.total,
+        **{name: values[name] for name in ("limit", "bound", "gap")},
+    )
+
+
+def _say_arithmetic(check: ArithmeticCheck) -> list[Message]:
+    values = {
+        "share": f"{check.busy_share_to_reserve:.1%}",
+        "ratio": f"{check.price_ratio:.3g}",
+        "elastic": check.elastic_price_per_gpu_hour,
+        "elastic_provider": check.elastic_provider,
+        "reserved": check.reserved_price_per_gpu_hour,
+        "reserved_provider": check.reserved_provider,
+    }
+    rule = Message(
+        "Card by card: {elastic} ({elastic_provider}) is {ratio} times {reserved} ({reserved_provider}), so a card is"
+        " reserved when it is busy for more than {share} of what is paid.",
+        **values,
+    )
+    gpus = str(check.reserve_gpus)
+    if check.most_reserve_gpus > check.reserve_gpus:
+        gpus = f"{check.reserve_gpus}–{check.most_reserve_gpus}"
+    level = Message(
+        "That is {gpus} cards from start to end at {cost}: {against_reserved} less than all reserved, {against_demand}"
+        " less than all on demand, {difference} the program's mix.",
+        gpus=gpus,
+        cost=check.cost,
+        against_reserved=f"{check.saving_vs_reserved_fraction:.1%}",
+        against_demand=f"{check.saving_vs_on_demand_fraction:.1%}",
+        difference=_say_difference(check.cost_over_mix),
+    )
+    return [rule, level]
+
+
+def _say_difference(ratio: float) -> Message:
+    """Say how two costs lie to each other."""
+    if abs(ratio - 1.0) < 5e-5:
+        return Message("the same as")
+    if ratio > 1:
+        return Message("{share} above", share=f"{ratio - 1:.1%}")
+    return Message("{share} below (cards on hand, whole nodes or start-ups do not enter it)", share=f"{1 - ratio:.1%}")
+
+
+def _say_break_even(check: ArithmeticCheck) -> Message:
+    even = check.break_even
+    return Message(
+        "Break-even: a card that is used more than {hours} h ({days} days) of the {period} that {provider} sells at"
+        " least ({price}) is cheaper reserved for them.",
+        hours=f"{even.hours:,.0f}",
+        days=f"{even.days:.2f}",
+        period=name_duration(even.period_hours * HOUR_S),
+        provider=even.provider,
+        price=even.price_per_gpu_hour,
+    )
+
+
+def _say_region(region: SavingRegion, result: MixResult) -> list[Message]:
+    """Say for which demand the saving is true, and whether for this one."""
+    ratio = f"{region.price_ratio:.3g}"
+    if region.price_ratio <= 1:
+        return [Message("At a ratio of {ratio} elastic cards are no dearer: nothing is to be reserved.", ratio=ratio)]
+    limits = [
+        Message(
+            "base {base}: peak for at most {burst} of the time",
+            base=f"{row.base_share:.0%}",
+            burst=f"{row.most_burst_share:.0%}",
+        )
+        for row in region.rows
+        if row.most_burst_share is not None and row.most_burst_share >= 0.005
+    ]
+    messages = [
+        Message(
+            "Against all reserved, at your ratio of {ratio}, it is true of a demand with a base and short peaks:"
+            " {limits}.",
+            ratio=ratio,
+            limits=limits,
+        ),
+        Message(
+            "It is false where {base} or more of the peak is always needed, where the peak lasts {share} of the time or"
+            " longer (then reserve everything), and for one run shorter than the break-even.",
+            base=f"{region.highest_base_share:.0%}",
+            share=f"{region.break_even_share:.0%}",
+        ),
+    ]
+    for item in result.baselines:
+        if item.saving_fraction is not None:
+            holds = Message("true") if item.saving_fraction >= region.saving else Message("not true")
+            saving = f"{max(item.saving_fraction, 0.0):.1%}"
+            messages.append(
+                Message("Here, against all reserved at the peak: {saving}, {holds}.", saving=saving, holds=holds)
+                if item.kind == "reserved_at_peak"
+                else Message("Here, against all on demand: {saving}, {holds}.", saving=saving, holds=holds)
+            )
+    return messages
+
+
+def render_pilots(result: MixResult, lang: Language) -> list[RenderableType]:
+    """Render the trial and the ramp: price, when they are passed, what they teach."""
+    parts: list[RenderableType] = []
+    for pilot in result.pilots:
+        parts += [heading(translate(_name_pilot(pilot), lang))]
+        lines = [_say_price(pilot), *pilot.criteria, *pilot.lessons]
+        parts += [Paragraph(translate(line, lang), bullet="  - ") for line in lines]
+    return parts
+
+
+def _name_pilot(pilot: PilotRow) -> Message:
+    time = name_duration(pilot.hours * HOUR_S)
+    if pilot.kind == "trial":
+        return Message("Trial: {gpus} cards for {time}", gpus=pilot.gpus, time=time)
+    return Message("Small cluster first: up to {gpus} cards over {time}", gpus=pilot.gpus, time=time)
+
+
+def _say_price(pilot: PilotRow) -> Message:
+    if pilot.cost is None:
+        return Message("no price: {reason}", reason=pilot.reason)
+    if pilot.kind == "trial":
+        return Message("costs {cost} on top of the mix", cost=pilot.cost)
+    return Message(
+        "costs {cost} on top of the mix, and the demand starts {time} later",
+        cost=pilot.cost,
+        time=name_duration(pilot.hours * HOUR_S),
+    )
+
+
+def render_owning(result: MixResult, lang: Language) -> list[RenderableType]:
+    """Render what owning machines would cost."""
+    owning = result.owning
+    if owning is None:
+        return []
+    messages = [
+        Message(
+            "{machines} machines of {gpus} cards hold the peak: {price} at once, {per_month} per machine and month"
+            " ({per_hour} per card-hour, used or not).",
+            machines=owning.machines,
+            gpus=owning.machine_gpus,
+            price=owning.price_of_machines,
+            per_month=owning.per_machine_month,
+            per_hour=owning.per_gpu_hour,
+        ),
+        Message(
+            "Over these {months} months that is {total}; the mix costs {mix}.",
+            months=f"{owning.months:.3g}",
+            total=owning.total,
+            mix=result.mix.total,
+        ),
+    ]
+    if owning.break_even_hours_per_month is not None:
+        messages.append(
+            Message(
+                "A card that is used more than {hours} h in every month of its life is cheaper owned than by the hour.",
+                hours=f"{owning.break_even_hours_per_month:,.0f}",
+            )
+        )
+    messages.append(Message("Not in it: {missing}.", missing=list(owning.missing)))
+    return [
+        heading(translate("Buying and hosting instead", lang)),
+        *(Paragraph(translate(message, lang), bullet="  - ") for message in messages),
+    ]

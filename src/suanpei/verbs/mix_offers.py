@@ -1,0 +1,135 @@
+"""The offers of a mix: read, chosen by card, region and tier, and put on one basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.machine.names import resolve_accelerator
+from suanpei.market.mix.capacity import build_capacity
+from suanpei.market.offers_file import load_offers
+from suanpei.market.price_rows import is_in_region
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.mix.capacity import Capacity
+    from suanpei.market.offer import Offer
+    from suanpei.verbs.mix_request import MixRequest, MixTerms
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """What can be mixed."""
+
+    capacities: tuple[Capacity, ...]
+    accelerators: tuple[str, ...]
+    assumptions: tuple[Message, ...]
+    questions: tuple[Message, ...]
+
+
+def gather_offers(request: MixRequest, terms: MixTerms, catalogue: Catalogue) -> Offered:
+    """Gather the offers that may serve the demand.
+
+    Args:
+        request: Files, cards, region. [-]
+        terms: Currency, tax side, tiers, interruptions. [-]
+        catalogue: Accelerators. [-]
+
+    Raises:
+        InputError: No file, no offer left, or offers of several cards of which none was chosen.
+    """
+    if not request.offers:
+        raise InputError(Message("offers is missing: give the sellers' offers with --offers FILE"))
+
+    def name_of(text: str) -> str:
+        return resolve_accelerator(catalogue, text).accelerator.name
+
+    wanted = tuple(dict.fromkeys(name_of(name) for name in request.gpu))
+    notes: list[Message] = []
+    offers = [
+        offer
+        for offer in _read_offers(request.offers, catalogue)
+        if (not wanted or offer.accelerator_name in wanted)
+        and (request.region is None or is_in_region(offer, request.region))
+    ]
+    offers, left_out = _choose_tiers(offers, terms)
+    notes += left_out
+    if not offers:
+        raise InputError(
+            Message(
+                "offers: none of the offers in {files} is left after --gpu, --region and --tier",
+                files=", ".join(map(str, request.offers)),
+            )
+        )
+    found = tuple(dict.fromkeys(offer.accelerator_name for offer in offers))
+    if len(found) > 1 and not wanted:
+        raise InputError(
+            Message(
+                "offers: {accelerators} are different cards, and a demand in cards means one of them; choose with"
+                " --gpu",
+                accelerators=list(found),
+            )
+        )
+    if len(found) > 1:
+        notes.append(
+            Message(
+                "{accelerators} stand for each other, card for card, as you name them all", accelerators=list(found)
+            )
+        )
+    capacities = []
+    for offer in offers:
+        capacity, note = build_capacity(offer.priced_in(terms.currency, terms.rates), terms.tax)
+        notes += [*capacity.offer.assumptions, *([] if note is None else [note])]
+        capacities.append(capacity)
+        if not capacity.units:
+            notes.append(
+                Message(
+                    "{provider} has {count} cards on hand, fewer than one unit of {unit}: not used",
+                    provider=offer.provider,
+                    count=offer.count,
+                    unit=offer.unit_gpus,
+                )
+            )
+    return Offered(
+        capacities=tuple(capacities),
+        accelerators=found,
+        assumptions=tuple(dict.fromkeys(notes)),
+        questions=tuple(dict.fromkeys(question for offer in offers for question in offer.questions)),
+    )
+
+
+def _read_offers(paths: Sequence[Path], catalogue: Catalogue) -> list[Offer]:
+    """Read every file of offers."""
+    offers: list[Offer] = []
+    for path in paths:
+        if not path.is_file():
+            raise InputError(Message("offers: {path} is not a file", path=str(path)))
+        offers += load_offers(path, lambda text: resolve_accelerator(catalogue, text).accelerator.name)
+    return offers
+
+
+def _choose_tiers(offers: Sequence[Offer], terms: MixTerms) -> tuple[list[Offer], list[Message]]:
+    """Leave out what is taken only when asked for: marketplaces, and spot without a rate of interruptions."""
+    kept: list[Offer] = []
+    notes: list[Message] = []
+    for offer in offers:
+        if offer.tier == "spot" and terms.interruptions is None and "spot" not in terms.extra_tiers:
+            notes.append(
+                Message(
+                    "spot of {provider} is left out: give --spot-interruptions-per-hour, or --tier spot to count it as"
+                    " never taken back",
+                    provider=offer.provider,
+                )
+            )
+        elif offer.tier == "marketplace" and "marketplace" not in terms.extra_tiers:
+            notes.append(
+                Message("the marketplace offer of {provider} is left out: --tier marketplace", provider=offer.provider)
+            )
+        else:
+            kept.append(offer)
+    return kept, notes

@@ -1,0 +1,290 @@
+"""What a user asks of a mix, and the same read and checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from suanpei.errors import InputError
+from suanpei.market.mix.demand import Demand, parse_phases
+from suanpei.market.mix.demand_file import load_demand
+from suanpei.market.mix.linear import Limits
+from suanpei.market.mix.owning import Machine
+from suanpei.market.mix.pilot import PlannedStep
+from suanpei.market.mix.start_up import Interruptions, StartUp, transfer_s
+from suanpei.market.offer import NODE8_CARDS
+from suanpei.market.price_rows import load_exchange_rates
+from suanpei.messages import Message
+from suanpei.quantities import (
+    parse_bandwidth_bytes_per_s,
+    parse_bytes,
+    parse_choice,
+    parse_count,
+    parse_currency,
+    parse_duration_s,
+    parse_fraction,
+    parse_money,
+    parse_rate,
+)
+from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
+from suanpei.verbs.plan_request import EXTRA_TIERS
+
+if TYPE_CHECKING:
+    from datetime import date
+    from pathlib import Path
+
+    from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.mix.capacity import TaxSide
+    from suanpei.market.offer import Tier
+    from suanpei.money import ExchangeRates
+
+TAX_SIDES: tuple[TaxSide, ...] = ("in", "out", "quoted")
+MOST_INTERRUPTIONS_PER_HOUR = 60.0
+"""One a minute. [1/h]"""
+TRIAL_S = int(7 * DAY_S)
+"""A trial that names no duration takes a week. [s]"""
+DEFAULT_TIME_LIMIT = "20s"
+DEFAULT_GAP = "0.0001%"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixRequest:
+    """What the user said; None is not said."""
+
+    as_of: date
+    """The day of the question."""
+    currency: str
+    demand: Path | None = None
+    """A CSV file."""
+    phases: str | None = None
+    """In place of a file: ``train:64x20d, tune:8x60d``."""
+    offers: tuple[Path, ...] = ()
+    gpu: tuple[str, ...] = ()
+    """Accelerators that may stand for each other, card for card."""
+    region: str | None = None
+    tier: tuple[str, ...] = ()
+    """``spot`` and ``marketplace``, only when asked for."""
+    tax: str = "in"
+    """Prices with tax (in), without (out), or as quoted."""
+    boot_time: str | None = None
+    image_size: str | None = None
+    pull_rate: str | None = None
+    data_size: str | None = None
+    data_rate: str | None = None
+    checkpoint_size: str | None = None
+    checkpoint_rate: str | None = None
+    spot_interruptions_per_hour: float | None = None
+    checkpoint_every: str | None = None
+    trial: str | None = None
+    """Cards, or phases: ``8``, ``8x7d``."""
+    ramp: str | None = None
+    """Phases before the demand: ``8x14d, 32x14d``."""
+    plan: Path | None = None
+    """A result of ``suanpei plan --json`` that a pilot would check."""
+    buy: str | None = None
+    """Price of a machine."""
+    buy_gpus: str | None = None
+    hosting: str | None = None
+    """Per machine and month."""
+    life: str | None = None
+    residual: str | None = None
+    """Share of the price left at the end of its life."""
+    rate: tuple[str, ...] = ()
+    time_limit: str = DEFAULT_TIME_LIMIT
+    gap: str = DEFAULT_GAP
+    catalog: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixTerms:
+    """The request, read and checked."""
+
+    currency: str
+    rates: ExchangeRates
+    demand: Demand
+    tax: TaxSide
+    extra_tiers: frozenset[Tier]
+    start_up: StartUp
+    interruptions: Interruptions | None
+    trial: Demand | None
+    ramp: Demand | None
+    planned: PlannedStep | None
+    machine: Machine | None
+    limits: Limits
+    assumptions: tuple[Message, ...]
+
+
+def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
+    """Read every quantity of a request.
+
+    Args:
+        request: What the user said. [-]
+        catalogue: Holds the exchange rates. [-]
+
+    Raises:
+        InputError: A value that cannot be read, contradicts another or lacks one, naming the option.
+    """
+    rates = load_exchange_rates(catalogue)
+    for text in request.rate:
+        rates = rates.overridden(parse_rate(text, "rate"))
+    currency = parse_currency(request.currency, "currency")
+    notes: list[Message] = []
+    demand = _read_demand(request)
+    return MixTerms(
+        currency=currency,
+        rates=rates,
+        demand=demand,
+        tax=parse_choice(request.tax, "tax", TAX_SIDES),
+        extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
+        start_up=_read_start_up(request, notes),
+        interruptions=_read_interruptions(request, notes),
+        trial=None if request.trial is None else parse_phases(request.trial, "trial", default_s=TRIAL_S),
+        ramp=None if request.ramp is None else parse_phases(request.ramp, "ramp"),
+        planned=None if request.plan is None else read_planned_step(request.plan),
+        machine=_read_machine(request, currency, rates, notes),
+        limits=_read_limits(request),
+        assumptions=(*demand.assumptions, *notes),
+    )
+
+
+def _read_demand(request: MixRequest) -> Demand:
+    if (request.demand is None) == (request.phases is None):
+        raise InputError(Message("demand: give either a CSV file or --phases 'train:64x20d, tune:8x60d', one of them"))
+    if request.demand is not None:
+        return load_demand(request.demand)
+    return parse_phases(request.phases or "", "phases")
+
+
+def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
+    """Read what a start of elastic capacity takes."""
+    pull = request.pull_rate
+    parts = {}
+    for field, size, rate in (
+        ("image", request.image_size, pull),
+        ("data", request.data_size, request.data_rate or pull),
+        ("checkpoint", request.checkpoint_size, request.checkpoint_rate or pull),
+    ):
+        if size is None:
+            parts[f"{field}_s"] = 0.0
+            continue
+        if rate is None:
+            raise InputError(
+                Message("{field}-size is given without a rate; add --pull-rate, such as 500MB/s", field=field)
+            )
+        parts[f"{field}_s"] = transfer_s(
+            parse_bytes(size, f"{field}-size"), parse_bandwidth_bytes_per_s(rate, f"{field}-rate")
+        )
+        if field != "image" and rate is pull:
+            notes.append(Message("{field}: read at --pull-rate, {rate}", field=field, rate=rate))
+    for field, size, rate in (
+        ("pull-rate", request.image_size or request.data_size or request.checkpoint_size, pull),
+        ("data-rate", request.data_size, request.data_rate),
+        ("checkpoint-rate", request.checkpoint_size, request.checkpoint_rate),
+    ):
+        if rate is not None and size is None:
+            raise InputError(Message("{field} is given without a size that it would carry", field=field))
+    boot_s = 0.0 if request.boot_time is None else parse_duration_s(request.boot_time, "boot-time")
+    start_up = StartUp(boot_s=boot_s, **parts)
+    if start_up.total_s == 0:
+        notes.append(Message("starting elastic machines costs nothing: neither --boot-time nor --image-size is given"))
+    return start_up
+
+
+def _read_interruptions(request: MixRequest, notes: list[Message]) -> Interruptions | None:
+    """Read how often spot is taken back."""
+    rate = request.spot_interruptions_per_hour
+    if rate is None:
+        if request.checkpoint_every is not None:
+            raise InputError(Message("checkpoint-every counts for spot: give --spot-interruptions-per-hour beside it"))
+        if "spot" in request.tier:
+            notes.append(
+                Message("spot is counted as never taken back: --spot-interruptions-per-hour is not given; ask for it")
+            )
+        return None
+    if not 0 <= rate <= MOST_INTERRUPTIONS_PER_HOUR:
+        raise InputError(
+            Message(
+                "spot-interruptions-per-hour must be between 0 and {most:g}, got {given}",
+                most=MOST_INTERRUPTIONS_PER_HOUR,
+                given=rate,
+            )
+        )
+    if request.checkpoint_every is None:
+        notes.append(Message("spot work has no checkpoint: an interruption loses the whole stretch"))
+        return Interruptions(rate_per_hour=rate)
+    hours = parse_duration_s(request.checkpoint_every, "checkpoint-every") / HOUR_S
+    return Interruptions(rate_per_hour=rate, checkpoint_hours=hours)
+
+
+def _read_machine(request: MixRequest, currency: str, rates: ExchangeRates, notes: list[Message]) -> Machine | None:
+    """Read the machine that could be bought."""
+    if request.buy is None:
+        for field, text in (
+            ("hosting", request.hosting),
+            ("life", request.life),
+            ("residual", request.residual),
+            ("buy-gpus", request.buy_gpus),
+        ):
+            if text is not None:
+                raise InputError(Message("{field} says nothing without --buy, the price of a machine", field=field))
+        return None
+    if request.life is None:
+        raise InputError(Message("life is missing: --buy needs the years that the machine serves, such as --life 4y"))
+    if request.residual is None:
+        notes.append(Message("the bought machine is worth nothing at the end of its life: --residual is not given"))
+    if request.buy_gpus is None:
+        notes.append(Message("a bought machine has {gpus} cards (default)", gpus=NODE8_CARDS))
+    hosting = None
+    if request.hosting is not None:
+        text = re.sub(r"\s*(?:/|每|per)\s*(?:月|个月|mo|month)\s*$", "", request.hosting.strip(), flags=re.IGNORECASE)
+        hosting = rates.convert(parse_money(text, "hosting"), currency)
+    months = Decimal(repr(parse_duration_s(request.life, "life"))) / Decimal(int(HOUR_S * MONTH_HOURS))
+    return Machine(
+        gpus=NODE8_CARDS if request.buy_gpus is None else parse_count(request.buy_gpus, "buy-gpus", most=1024),
+        price=rates.convert(parse_money(request.buy, "buy"), currency),
+        residual_fraction=_read_residual(request.residual),
+        life_months=months,
+        hosting_per_month=hosting,
+    )
+
+
+def _read_residual(text: str | None) -> Decimal:
+    if text is None or re.fullmatch(r"0+(?:\.0*)?%?", text.strip()):
+        return Decimal(0)
+    fraction = parse_fraction(text, "residual")
+    if fraction >= 1:
+        raise InputError(Message("residual must be below 1, got '{given}'", given=text))
+    return Decimal(repr(fraction))
+
+
+def _read_limits(request: MixRequest) -> Limits:
+    gap = 0.0 if re.fullmatch(r"0+(?:\.0*)?%?", request.gap.strip()) else parse_fraction(request.gap, "gap")
+    return Limits(time_s=parse_duration_s(request.time_limit, "time-limit"), gap_fraction=gap)
+
+
+def read_planned_step(path: Path) -> PlannedStep:
+    """Read what the first plan of a result of ``suanpei plan --json`` promises.
+
+    Raises:
+        InputError: The file cannot be read, or is no such result.
+    """
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8-sig"))["plans"][0]
+        step, run = plan["estimate"]["step"], plan["run"]
+        return PlannedStep(
+            accelerator=str(plan["accelerator"]),
+            gpus=int(plan["gpus"]),
+            seconds=float(step["seconds"]),
+            low_seconds=float(step["low_seconds"]),
+            high_seconds=float(step["high_seconds"]),
+            goodput_fraction=None if run is None else float(run["goodput"]),
+        )
+    except OSError as error:
+        raise InputError(
+            Message("plan: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)
+        ) from error
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        raise InputError(Message("plan: {path} is no result of suanpei plan --json", path=str(path))) from error
