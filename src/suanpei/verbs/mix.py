@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.market.cost import list_missing
+from suanpei.market.cost import NO_FACTS, Rental, RunHours, list_missing
 from suanpei.market.mix.capacity import Conditions
 from suanpei.market.mix.optimise import optimise, rent_on_demand, reserve_peak
 from suanpei.market.terms import NO_CHARGES
@@ -22,9 +22,12 @@ from suanpei.verbs.mix_rows import ArithmeticCheck, TimelineRow, WayRow, build_t
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from suanpei.market.cost import MissingPart
     from suanpei.market.mix.closed_form import SavingRegion
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.optimise import Optimum, Reference
+    from suanpei.market.offer import Offer
+    from suanpei.money import Money
     from suanpei.verbs.mix_offers import Offered
     from suanpei.verbs.mix_request import MixRequest, MixTerms
 
@@ -205,11 +208,23 @@ def _list_missing(optimum: Optimum, offered: Offered) -> tuple[Message, ...]:
     """List the cost parts that the offers in use do not state."""
     used = [contract.capacity.offer for contract in optimum.schedule.contracts]
     used += [usage.capacity.offer for usage in optimum.schedule.usages]
-    nodes = 2 if any(capacity.unit_gpus > 1 for capacity in offered.capacities) else 1
-    missing = [message for offer in used for message in list_missing(offer, nodes=nodes)]
+    missing = [part.name for offer in used for part in _missing_of(offer, optimum.schedule.total, offered)]
     missing += [
         Message("what {provider} states to bill beside the rent", provider=offer.provider)
         for offer in used
         if offer.charges != NO_CHARGES
     ]
     return tuple(dict.fromkeys(missing))
+
+
+def _missing_of(offer: Offer, total: Money, offered: Offered) -> tuple[MissingPart, ...]:
+    """List what one offer leaves open, rented for its own term on several nodes where any offer is sold by the node."""
+    term_hours = max(offer.term.minimum_hours, offer.term.billing_hours)
+    nodes = 2 if any(capacity.unit_gpus > 1 for capacity in offered.capacities) else 1
+    rental = Rental(
+        price=offer.unit_price,
+        gpus=nodes * offer.unit_gpus,
+        gpus_per_node=offer.unit_gpus,
+        hours=RunHours(likely_hours=term_hours, low_hours=term_hours, high_hours=term_hours),
+    )
+    return list_missing(offer, rental, total, None, NO_FACTS)

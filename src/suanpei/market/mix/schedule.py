@@ -266,13 +266,16 @@ def _use_part(usage: Usage) -> CostPart:
 
 
 def _bill(capacity: Capacity, paid_gpu_hours: Decimal, name: Message) -> CostPart:
+    amount = (capacity.price * paid_gpu_hours).rounded()
     return CostPart(
         name=name,
         currency=capacity.price.currency,
         quantity=paid_gpu_hours,
         unit="gpu_hour",
         price=capacity.price,
-        amount=(capacity.price * paid_gpu_hours).rounded(),
+        amount=amount,
+        low=amount,
+        high=amount,
     )
 
 
