@@ -207,7 +207,9 @@ class _Page:
 
     def _read_cell(self, cell: Any, nested: list[Any]) -> Cell:
         words: list[str] = []
-        for piece in self._pieces(cell, 0):
+        if not len(cell):
+            words.append(_SPACE.sub(" ", cell.text or ""))
+        for piece in self._pieces(cell, 0) if len(cell) else ():
             if isinstance(piece, str):
                 words.append(piece)
             else:
