@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError, SuanpeiError
 from suanpei.market.quotes.document import Document, Unread
 from suanpei.market.quotes.files import read_document, read_pasted
+from suanpei.market.quotes.form import is_form, read_form
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.quotes.read import read_quotes
 from suanpei.market.quotes.skypilot import is_skypilot, read_skypilot
@@ -31,7 +32,7 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
         context: Catalogue, prices, exchange rates, currency, day. [-]
 
     Returns:
-        What was read, quotes of sellers before catalogues of clouds; a file that cannot be read stands among the
+        What was read: forms of our own, then quotes of sellers, then catalogues of clouds; a file that cannot be read stands among the
         unread.
 
     Raises:
@@ -45,12 +46,25 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
             raise errors[0]
         reasons = [error.message for error in errors]
         raise InputError(Message("none of the files can be read: {reasons}", reasons=reasons))
-    written: list[Document] = []
+    forms, catalogues, written = _sort(documents)
+    parts = [
+        read_form(form, context.catalogue, currency=context.currency, rates=context.rates, as_of=context.as_of)
+        for form in forms
+    ]
+    parts += [read_quotes(written, context)] if written else []
+    parts += [read_skypilot(document, context) for document in catalogues]
+    return merge_quotes(parts, unread)
+
+
+def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[Document], list[Document]]:
+    """Tell forms of our own and catalogues of clouds from what sellers wrote in their own manner."""
+    forms: list[Document] = []
     catalogues: list[Document] = []
+    written: list[Document] = []
     for document in documents:
-        (catalogues if is_skypilot(document) else written).append(document)
-    parts = [read_quotes(written, context)] if written else []
-    return merge_quotes([*parts, *(read_skypilot(document, context) for document in catalogues)], unread)
+        group = forms if is_form(document) else catalogues if is_skypilot(document) else written
+        group.append(document)
+    return forms, catalogues, written
 
 
 def merge_quotes(parts: Iterable[Quotes], unread: Iterable[Unread] = ()) -> Quotes:
