@@ -18,7 +18,7 @@ from suanpei.messages import Message
 from suanpei.provenance import Provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from suanpei.provenance import Confidence
@@ -148,6 +148,18 @@ def read_rows(
     required: Sequence[str] = (),
     aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Row]:
+    """Read a CSV file as `iterate_rows` does, whole."""
+    return list(iterate_rows(text, file, known=known, required=required, aliases=aliases))
+
+
+def iterate_rows(
+    text: str,
+    file: str,
+    *,
+    known: Sequence[str] = (),
+    required: Sequence[str] = (),
+    aliases: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Row]:
     """Split a CSV file into rows; commas, semicolons or tabs, whichever its header has most of.
 
     Args:
@@ -157,7 +169,7 @@ def read_rows(
         required: Columns that it must have. [-]
         aliases: Other spellings of columns. [-]
 
-    Returns:
+    Yields:
         The rows, lines without a cell left out.
 
     Raises:
@@ -165,11 +177,10 @@ def read_rows(
     """
     first = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text), delimiter=max(DELIMITERS, key=first.count), strict=True)
-    rows: list[Row] = []
     header: list[str] = []
     try:
         for cells in reader:
-            stripped = [cell.strip() for cell in cells]
+            stripped = list(map(str.strip, cells))
             if not any(stripped):
                 continue
             if not header:
@@ -186,12 +197,11 @@ def read_rows(
                         expected=len(header),
                     )
                 )
-            rows.append(Row(file=file, line=reader.line_num, cells=dict(zip(header, stripped, strict=True))))
+            yield Row(file=file, line=reader.line_num, cells=dict(zip(header, stripped, strict=True)))
     except csv.Error as error:
         raise InputError(
             Message("{file}, line {line}: not valid CSV: {why}", file=file, line=reader.line_num, why=str(error))
         ) from error
-    return rows
 
 
 def _check_header(header: Sequence[str], file: str, known: Sequence[str], required: Sequence[str]) -> None:

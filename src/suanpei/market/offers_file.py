@@ -2,15 +2,18 @@
 
 Must be given: ``provider``, ``gpu``, ``price_per_hour`` (per card), ``currency`` and ``count``. What else is blank is
 unknown, and becomes an assumption or a question on the offer.
+
+Tens of thousands of lines repeat few wordings: each distinct cell is read once, where it first stands, and offers share
+what it was read into.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suanpei.errors import InputError
-from suanpei.machine.table import read_rows, read_text
+from suanpei.machine.table import iterate_rows, read_text
 from suanpei.market.offer import NODE8_CARDS, TIERS, Offer, Tier
 from suanpei.market.price_rows import PriceCells
 from suanpei.market.terms import Term, parse_term, read_tax
@@ -18,13 +21,27 @@ from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import date
     from pathlib import Path
+
+    from suanpei.machine.table import Row
+    from suanpei.market.terms import Tax
+    from suanpei.money import Money
 
 REQUIRED_COLUMNS = ("provider", "gpu", "price_per_hour", "currency", "count")
 COLUMNS = (
     *("provider", "region", "gpu", "gpu_name_as_listed", "gpu_count", "price_per_hour", "currency", "pricing", "date"),
     *("source", "confidence", "note", "term", "node_or_card", "tax", "links", "tier", "count"),
 )
+
+_Gap = Literal["month", "hour", "tier", "card", "links", "tax", "usual"]
+"""What an offer leaves open."""
+
+_TERM_COLUMNS = ("tier", "term", "pricing", "node_or_card", "gpu_count", "tax", "links")
+"""Columns that are read together, because one fills what another leaves blank."""
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) -> tuple[Offer, ...]:
@@ -44,64 +61,130 @@ def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) ->
         InputError: The file cannot be read, has no header or no offer, lacks a column, or has a bad cell (file,
             line and column are named).
     """
-    rows = read_rows(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS)
-    offers = tuple(_read_offer(PriceCells(row=row), resolve_name) for row in rows)
+    reader = _OfferReader(resolve_name)
+    rows = iterate_rows(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS)
+    offers = tuple(reader.read(row) for row in rows)
     if not offers:
         raise InputError(Message("{file} holds no offer: a header and at least one line are needed", file=str(path)))
     return offers
 
 
-def _read_offer(cells: PriceCells, resolve_name: Callable[[str], str] | None) -> Offer:
-    """Check one line and note what it leaves open."""
-    name = cells.row.required("gpu")
-    if resolve_name is not None:
+@dataclass(frozen=True, kw_only=True)
+class _Conditions:
+    """What the cells of `_TERM_COLUMNS` say together."""
+
+    tier: Tier
+    term: Term
+    unit_gpus: int
+    tax: Tax
+    links: str
+    assumed: tuple[_Gap, ...]
+    asked: tuple[_Gap, ...]
+
+
+class _OfferReader:
+    """Reads the lines of one file, each distinct cell once; a bad one raises at its first line."""
+
+    def __init__(self, resolve_name: Callable[[str], str] | None) -> None:
+        self._resolve_name = resolve_name
+        self._names: dict[str | None, str] = {}
+        self._prices: dict[tuple[str | None, str | None], Money] = {}
+        self._counts: dict[str | None, int] = {}
+        self._dates: dict[str | None, date | None] = {}
+        self._conditions: dict[tuple[str | None, ...], _Conditions] = {}
+        self._said: dict[tuple[str, tuple[_Gap, ...]], tuple[Message, ...]] = {}
+
+    def read(self, row: Row) -> Offer:
+        """Check one line and note what it leaves open."""
+        cells, get = PriceCells(row=row), row.cells.get
+        provider = get("provider") or row.required("provider")
+        name = self._names.get(get("gpu")) or self._read_name(row)
+        price_key = (get("price_per_hour"), get("currency"))
+        price = self._prices.get(price_key) or _keep(self._prices, price_key, cells.money("price_per_hour"))
+        count = self._counts.get(get("count")) or _keep(self._counts, get("count"), cells.count("count"))
+        day = get("date")
+        if day not in self._dates:
+            self._dates[day] = cells.day("date")
+        terms_key = tuple(map(get, _TERM_COLUMNS))
+        terms = self._conditions.get(terms_key) or _keep(self._conditions, terms_key, _read_conditions(cells))
+        return Offer(
+            provider=provider,
+            accelerator_name=name,
+            tier=terms.tier,
+            price=price,
+            count=count,
+            term=terms.term,
+            unit_gpus=terms.unit_gpus,
+            region=get("region", ""),
+            tax=terms.tax,
+            links=terms.links,
+            date=self._dates[day],
+            source=get("source") or f"{row.file}:{row.line}",
+            note=get("note", ""),
+            assumptions=self._say(provider, terms.assumed),
+            questions=self._say(provider, terms.asked),
+        )
+
+    def _read_name(self, row: Row) -> str:
+        name = row.required("gpu")
+        if self._resolve_name is None:
+            return _keep(self._names, name, name)
         try:
-            name = resolve_name(name)
+            return _keep(self._names, name, self._resolve_name(name))
         except InputError as error:
-            raise _at(cells, "gpu", error) from error
-    provider, unit_sold, links = cells.row.required("provider"), cells.unit_sold(), cells.links("links")
-    assumptions: list[Message] = []
-    term = _term(cells, provider, assumptions)
-    tier = _tier(cells, term, provider, assumptions)
-    if not cells.text("node_or_card") and tier != "server":
-        assumptions.append(Message("the offer of {provider} is taken as sold by the card", provider=provider))
-    is_server_unsaid = tier == "server" and not cells.text("node_or_card")
-    offer = Offer(
-        provider=provider,
-        accelerator_name=name,
-        tier=tier,
-        price=cells.money("price_per_hour"),
-        count=cells.count("count"),
-        term=term,
-        unit_gpus=NODE8_CARDS if unit_sold == "node8" or is_server_unsaid else 1,
-        region=cells.text("region"),
-        tax=read_tax(cells.text("tax")),
-        links=links,
-        date=cells.day("date"),
-        source=cells.text("source") or f"{cells.row.file}:{cells.row.line}",
-        note=cells.text("note"),
-        assumptions=tuple(assumptions),
+            raise _at(row, "gpu", error) from error
+
+    def _say(self, provider: str, gaps: tuple[_Gap, ...]) -> tuple[Message, ...]:
+        if not gaps:
+            return ()
+        key = (provider, gaps)
+        return self._said.get(key) or _keep(self._said, key, tuple(_say(gap, provider) for gap in gaps))
+
+
+def _keep(kept: dict[_K, _V], key: _K, value: _V) -> _V:
+    """Remember what a cell was read into."""
+    kept[key] = value
+    return value
+
+
+def _read_conditions(cells: PriceCells) -> _Conditions:
+    """Read tier, term, unit, tax and links, and what has to be assumed and asked."""
+    assumed: list[_Gap] = []
+    unit_sold, links, tax = cells.unit_sold(), cells.links("links"), read_tax(cells.text("tax"))
+    term = _read_term(cells, assumed)
+    tier = _read_tier(cells, term, assumed)
+    is_unit_unsaid = not cells.text("node_or_card")
+    if is_unit_unsaid and tier != "server":
+        assumed.append("card")
+    gaps: tuple[tuple[_Gap, bool], ...] = (
+        ("links", not links),
+        ("tax", tax.state == "unknown"),
+        ("usual", bool(term.usual_hours)),
     )
-    return _with_questions(offer)
+    return _Conditions(
+        tier=tier,
+        term=term,
+        unit_gpus=NODE8_CARDS if unit_sold == "node8" or (tier == "server" and is_unit_unsaid) else 1,
+        tax=tax,
+        links=links,
+        assumed=tuple(assumed),
+        asked=tuple(gap for gap, is_open in gaps if is_open),
+    )
 
 
-def _term(cells: PriceCells, provider: str, assumptions: list[Message]) -> Term:
+def _read_term(cells: PriceCells, assumed: list[_Gap]) -> Term:
     """Read the term; one that nothing states is read as by the hour, and said."""
     if cells.text("term", "pricing"):
         return cells.term()
     monthly = parse_term("monthly", "")
     if cells.text("tier") == "server" and monthly is not None:
-        assumptions.append(
-            Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
-        )
+        assumed.append("month")
         return monthly
-    assumptions.append(
-        Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider)
-    )
+    assumed.append("hour")
     return Term(billing_hours=1.0)
 
 
-def _tier(cells: PriceCells, term: Term, provider: str, assumptions: list[Message]) -> Tier:
+def _read_tier(cells: PriceCells, term: Term, assumed: list[_Gap]) -> Tier:
     """Read the tier; a blank one follows from the term."""
     if cells.text("tier"):
         tier = cells.tier()
@@ -112,36 +195,34 @@ def _tier(cells: PriceCells, term: Term, provider: str, assumptions: list[Messag
                 wanted=Message("a tier that can be rented: {tiers}", tiers=", ".join(TIERS[:-1])),
             )
         return tier
-    assumptions.append(Message("the offer of {provider} names no tier: it is read from the term", provider=provider))
+    assumed.append("tier")
     return "server" if term.is_month_billed and cells.text("node_or_card") == "node8" else "platform"
 
 
-def _with_questions(offer: Offer) -> Offer:
-    """List what to ask the seller."""
-    provider = offer.provider
-    questions: list[Message] = []
-    if not offer.names_links:
-        questions.append(
-            Message(
-                "the offer of {provider} names no links and is planned at its worst reading: ask what joins the cards, "
-                "in the node and between nodes",
-                provider=provider,
-            )
-        )
-    if offer.is_tax_open:
-        questions.append(Message("ask {provider} whether tax is in the price, and at which rate", provider=provider))
-    if offer.term.usual_hours:
-        questions.append(Message("ask {provider} whether single months are sold", provider=provider))
-    return replace(offer, questions=tuple(questions))
+def _say(gap: _Gap, provider: str) -> Message:
+    """State what was assumed for a gap, or ask the seller to fill it."""
+    return {
+        "month": Message("the offer of {provider} names no term and is read as paid by the month", provider=provider),
+        "hour": Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider),
+        "tier": Message("the offer of {provider} names no tier: it is read from the term", provider=provider),
+        "card": Message("the offer of {provider} is taken as sold by the card", provider=provider),
+        "links": Message(
+            "the offer of {provider} names no links and is planned at its worst reading: ask what joins the cards, "
+            "in the node and between nodes",
+            provider=provider,
+        ),
+        "tax": Message("ask {provider} whether tax is in the price, and at which rate", provider=provider),
+        "usual": Message("ask {provider} whether single months are sold", provider=provider),
+    }[gap]
 
 
-def _at(cells: PriceCells, column: str, error: InputError) -> InputError:
+def _at(row: Row, column: str, error: InputError) -> InputError:
     """Put file, line and column before an error."""
     return InputError(
         Message(
             "{file}, line {line}, column {column}: {error}",
-            file=cells.row.file,
-            line=cells.row.line,
+            file=row.file,
+            line=row.line,
             column=column,
             error=error.message,
         )

@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -80,7 +81,7 @@ class PriceCells:
     def money(self, column: str) -> Money:
         """Read a positive price, in the row's column ``currency``."""
         given = self.row.required(column)
-        currency = parse_currency(self.row.required("currency"), self._place("currency"))
+        currency = self._currency()
         try:
             amount = Decimal(unicodedata.normalize("NFKC", given))
         except InvalidOperation:
@@ -92,6 +93,10 @@ class PriceCells:
                 wanted=Message("a number above zero and at most {most}", most=f"{_MOST_PER_GPU_HOUR:,}"),
             )
         return Money(amount=amount, currency=currency)
+
+    def _currency(self) -> str:
+        given = self.row.required("currency")
+        return _known_currency(given) or parse_currency(given, self._place("currency"))
 
     def count(self, column: str) -> int:
         """Read a whole number of at least one."""
@@ -144,6 +149,15 @@ class PriceCells:
     def _place(self, column: str) -> str:
         """Name a cell for an error of the quantity readers."""
         return f"{self.row.file}:{self.row.line} {column}"
+
+
+@lru_cache(maxsize=64)
+def _known_currency(text: str) -> str | None:
+    """Read a currency once per spelling; None leaves the error to the line where it stands."""
+    try:
+        return parse_currency(text, "currency")
+    except InputError:
+        return None
 
 
 def load_prices(catalogue: Catalogue) -> PriceTable:
