@@ -10,10 +10,14 @@ from functools import cached_property
 from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from suanpei.planner.billing import count_affordable_hours, count_paid_hours
 from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.run import RunEstimate, Runs
@@ -44,12 +48,13 @@ class ClusterOption:
     """Shortest rental. [h]"""
     sold_by_node: bool = False
     """Whether a job on part of a node pays for the whole one."""
+    unit_gpus: int = 1
+    """Accelerators that are only sold together, where that is more than a node: a rack. [-]"""
 
     def rented_gpus(self, gpus: int, spare_nodes: int = 0) -> int:
         """Give the accelerators paid for: whole nodes above one node or where sold so, and spare nodes. [-]"""
         node = self.cluster.gpus_per_node
-        paid = ceil(gpus / node) * node if self.sold_by_node or gpus > node else gpus
-        return paid + spare_nodes * node
+        return int(count_rented_gpus(gpus, node, self.sold_by_node, self.unit_gpus, spare_nodes))
 
     def billed_hours(self, duration_s: float) -> float:
         """Give the hours paid for a run of this length. [h]"""
@@ -61,6 +66,24 @@ class ClusterOption:
             return 0.0
         paid_hours = budget / (self.price_per_gpu_hour * rented_gpus)
         return count_affordable_hours(paid_hours, self.billing_hours, self.minimum_hours) * HOUR_S
+
+
+def count_rented_gpus(
+    gpus: ArrayLike, gpus_per_node: int, sold_by_node: ArrayLike, unit_gpus: ArrayLike, spare_nodes: int = 0
+) -> NDArray[np.int64]:
+    """Count the accelerators paid for: whole nodes above one node or where sold so, whole units, and spare nodes.
+
+    Args:
+        gpus: Accelerators that compute. [-]
+        gpus_per_node: Accelerators of one node. [-]
+        sold_by_node: Whether a job on part of a node pays for the whole one. [-]
+        unit_gpus: Accelerators that are only sold together, broadcastable. [-]
+        spare_nodes: Nodes rented beyond those that compute. [-]
+    """
+    used, unit = np.asarray(gpus, dtype=np.int64), np.asarray(unit_gpus, dtype=np.int64)
+    whole = -(-used // gpus_per_node) * gpus_per_node
+    paid = np.where(np.asarray(sold_by_node) | (used > gpus_per_node), whole, used) + spare_nodes * gpus_per_node
+    return np.asarray(-(-paid // unit) * unit)
 
 
 @dataclass(frozen=True, kw_only=True)

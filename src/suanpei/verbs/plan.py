@@ -152,7 +152,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                 (
                     *job.assumptions,
                     *terms.assumptions,
-                    *supplies.assumptions,
+                    *supplies.explain(row.offer for row in rows),
                     *found.listed[0].choice.option.cluster.assumptions,
                     *_batch_notes(job, rows),
                     *PRACTICAL.messages(),

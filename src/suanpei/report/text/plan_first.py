@@ -93,18 +93,18 @@ def _render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
         span=say_money_span(row.cost.low, row.cost.high),
     )
     lines.append(Paragraph(translate(interval, lang)))
-    for bill in row.other_bills:
-        said = Message(
-            "the same run from {tier}: {total} ({span})",
-            tier=name_tier(bill.tier),
-            total=bill.total,
-            span=say_money_span(bill.low, bill.high),
-        )
-        lines.append(Paragraph(translate(said, lang)))
+    lines += [Paragraph(translate(_say_other_bill(bill), lang)) for bill in row.other_bills]
     if row.cost.missing:
         lines.append(Text(translate("Not in it, because nothing states it (unknown, not zero):", lang)))
         lines += [Paragraph(translate(part, lang), bullet="  - ") for part in row.cost.missing]
     return lines
+
+
+def _say_other_bill(bill: OtherBill) -> Message:
+    values = {"total": bill.total, "span": say_money_span(bill.low, bill.high)}
+    if bill.provider is not None:
+        return Message("the same run from {provider}: {total} ({span})", provider=bill.provider, **values)
+    return Message("the same run from {tier}: {total} ({span})", tier=name_tier(bill.tier), **values)
 
 
 def _say_no_price(row: PlanRow) -> Message:

@@ -1,0 +1,356 @@
+"""What a user's offers put up for rent: clusters, each with the offers that can be best on it.
+
+Physics sees of an offer only the card, the cards per node and the links; offers that agree in them share one cluster
+and are told apart by price alone, after physics. Rules:
+
+- A node has the cards that ``--gpus-per-node`` says, else those that the seller only sells together (a 4-card server is
+  a 4-card node), else the usual ones. What is sold together beyond a server (a rack, a pod) is paid whole.
+- An offer is planned on the usual numbers of cards up to those on hand, on all whole nodes on hand, and on the numbers
+  that ``--gpus`` lists. Where more than `MOST_ODD_COUNTS` unusual numbers are on hand for one cluster, all of them are
+  rounded down to usual ones, and that is said. No offer's numbers depend on another one's price.
+- Offers are never put together: two fabrics of 8 cards are not 16.
+- Equal offers stand in the order of price, seller's name, billing period, shortest rental, cards on hand (more first),
+  then every other wording: never in the order of the file. Clusters stand in the order of the catalogue, then by cards
+  per node, then the faster network first.
+- An offer than which another is no worse in every respect (`market.dominance`) is not searched, and counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from suanpei.errors import InputError
+from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.machine.cluster import build_cluster
+from suanpei.machine.names import resolve_accelerator
+from suanpei.market.dominance import Standing, find_undominated
+from suanpei.market.offers_file import load_offers
+from suanpei.market.price_rows import is_in_region
+from suanpei.messages import Message
+from suanpei.money import Money
+from suanpei.planner.enumerate import choose_counts
+from suanpei.planner.options import count_rented_gpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from suanpei.machine.accelerator import Accelerator
+    from suanpei.machine.cluster import Cluster
+    from suanpei.market.offer import Offer
+    from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.plan_request import PlanRequest, PlanTerms
+
+NO_LINKS = "none"
+"""An offer that names no links is planned without a network worth the name."""
+
+LARGEST_SERVER_GPUS = 16
+"""Accelerators of the largest server that is one node; more that are sold together are several. [-]"""
+
+MOST_OFFERS_NOTED = 20
+"""Offers up to which everything that any of them leaves open is listed; beyond, that of the offers shown."""
+
+MOST_ODD_COUNTS = 8
+"""Numbers of cards beside the usual ones that are searched on one cluster. [-]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedCluster:
+    """One cluster with the offers that can be best on it."""
+
+    cluster: Cluster
+    offers: tuple[Offer, ...]
+    """In the plan's currency; of equal ones the first is taken."""
+    counts: tuple[tuple[int, ...], ...]
+    """Numbers of cards on which each offer is planned. [-]"""
+    notes: tuple[tuple[Message, ...], ...]
+    """What each offer leaves open and what was assumed of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedSupply:
+    """All that the offers put up for rent."""
+
+    clusters: tuple[OfferedCluster, ...]
+    assumptions: tuple[Message, ...]
+    """How many offers were left out, and why."""
+    notes: tuple[Message, ...]
+    """What the offers leave open and what was assumed of them; nothing beyond `MOST_OFFERS_NOTED` offers."""
+    offers: int
+    """How many serve the request. [-]"""
+
+
+@dataclass(kw_only=True)
+class _Place:
+    """Where offers stand that physics cannot tell apart, while they are gathered."""
+
+    cluster: Cluster
+    offers: list[Offer] = field(default_factory=list)
+    notes: list[tuple[Message, ...]] = field(default_factory=list)
+    """Of the cluster, as each offer words it."""
+
+    def notes_on(self, position: int) -> tuple[Message, ...]:
+        """Give what an offer leaves open and what was assumed of it."""
+        offer = self.offers[position]
+        return (*offer.assumptions, *offer.questions, *self.notes[position])
+
+
+def gather_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> OfferedSupply:
+    """Read the offers and sort them into clusters.
+
+    Args:
+        request: Files, cards, fabric, region. [-]
+        terms: Currency, numbers of cards. [-]
+        inputs: Catalogue. [-]
+
+    Returns:
+        Clusters in the order above.
+
+    Raises:
+        InputError: a file, name or fabric that cannot be read.
+    """
+    places = _Places(request, inputs)
+    for path, offer in _read(request, inputs):
+        places.add(path, offer)
+    counting = _Counting(terms)
+    clusters: list[OfferedCluster] = []
+    notes: list[Message] = []
+    assumptions: list[Message] = []
+    rounded: dict[str, None] = {}
+    offers = dominated = unsold = 0
+    for place in places.in_order():
+        ranked = _rank(place, terms, counting)
+        kept = find_undominated(ranked.rivals)
+        offers += len(ranked.rivals)
+        dominated += len(ranked.rivals) - len(kept)
+        unsold += ranked.unsold
+        if offers <= MOST_OFFERS_NOTED:
+            notes += [note for position in ranked.positions for note in place.notes_on(position)]
+        if kept:
+            clusters.append(_take(place, ranked, kept, terms, counting.usual(place.cluster.gpus_per_node)))
+        rounded |= dict.fromkeys([place.cluster.accelerator.name] if ranked.is_rounded else [])
+    if rounded:
+        assumptions.append(
+            Message(
+                "so many different numbers of cards are on hand that each offer is planned on the next usual number"
+                " below what it has: {accelerators}",
+                accelerators=tuple(rounded),
+            )
+        )
+    if dominated:
+        assumptions.append(
+            Message(
+                "{count} of {offers} offers were not searched: on the same cards and links another one is no worse in"
+                " price, billing, tax, charges and cards on hand",
+                count=f"{dominated:,}",
+                offers=f"{offers:,}",
+            )
+        )
+    if unsold:
+        assumptions.append(
+            Message(
+                "{count} offers are left out: no number of cards asked for is on hand in the units in which they are"
+                " sold",
+                count=f"{unsold:,}",
+            )
+        )
+    return OfferedSupply(
+        clusters=tuple(clusters),
+        assumptions=tuple(assumptions),
+        notes=tuple(dict.fromkeys(notes)) if offers <= MOST_OFFERS_NOTED else (),
+        offers=offers,
+    )
+
+
+def _read(request: PlanRequest, inputs: Inputs) -> Iterator[tuple[Path, Offer]]:
+    """Read the offers of all files, those of the cards and the region asked for."""
+
+    def name_of(text: str) -> str:
+        return resolve_accelerator(inputs.catalogue, text).accelerator.name
+
+    wanted = {name_of(name) for name in request.gpu}
+    for path in request.offers:
+        if not path.is_file():
+            raise InputError(Message("offers: {path} is not a file", path=str(path)))
+        for offer in load_offers(path, name_of):
+            if wanted and offer.accelerator_name not in wanted:
+                continue
+            if request.region is None or is_in_region(offer, request.region):
+                yield path, offer
+
+
+class _Places:
+    """Gathers offers by what physics sees of them."""
+
+    def __init__(self, request: PlanRequest, inputs: Inputs) -> None:
+        self._request = request
+        self._inputs = inputs
+        self._accelerators = load_accelerators(inputs.catalogue)
+        self._by_wording: dict[tuple[str, int, str], tuple[_Place, tuple[Message, ...]]] = {}
+        self._by_machine: dict[tuple[object, ...], _Place] = {}
+
+    def add(self, path: Path, offer: Offer) -> None:
+        """Put an offer where it belongs."""
+        wording = (offer.accelerator_name, offer.unit_gpus, offer.links)
+        if wording not in self._by_wording:
+            self._by_wording[wording] = self._find(path, offer)
+        place, notes = self._by_wording[wording]
+        place.offers.append(offer)
+        place.notes.append(notes)
+
+    def in_order(self) -> list[_Place]:
+        """Give the places: the catalogue's order, then by cards per node, then the faster network first."""
+        ranks = {name: rank for rank, name in enumerate(self._accelerators)}
+
+        def rank(place: _Place) -> tuple[int, int, float, float, str]:
+            cluster = place.cluster
+            out = cluster.scale_out
+            speed = (-out.achievable_bytes_per_s, out.latency_s, out.name)
+            return (ranks[cluster.accelerator.name], cluster.gpus_per_node, *speed)
+
+        return sorted(self._by_machine.values(), key=rank)
+
+    def _find(self, path: Path, offer: Offer) -> tuple[_Place, tuple[Message, ...]]:
+        """Give the place of an offer, and what is assumed of its cluster as it is worded."""
+        accelerator = self._accelerators[offer.accelerator_name]
+        fabric = self._request.fabric or (offer.links if offer.names_links else NO_LINKS)
+        node_gpus = self._request.gpus_per_node or _node_gpus(offer, accelerator)
+        try:
+            cluster = build_cluster(self._inputs.catalogue, accelerator, fabric, node_gpus)
+        except InputError as error:
+            raise InputError(
+                Message(
+                    "{file}: the offer of {provider}: {error}",
+                    file=str(path),
+                    provider=offer.provider,
+                    error=error.message,
+                )
+            ) from error
+        machine = (
+            *(accelerator.name, cluster.gpus_per_node, cluster.domain_gpus, cluster.fabric_is_assumed),
+            *(replace(link, name="", provenance=None) for link in (cluster.scale_up, cluster.scale_out)),
+        )
+        return self._by_machine.setdefault(machine, _Place(cluster=cluster)), cluster.assumptions
+
+
+def _node_gpus(offer: Offer, accelerator: Accelerator) -> int | None:
+    """Read the cards of a node from what is only sold together; None is the usual node."""
+    is_rack = accelerator.scale_up_domain > accelerator.node_gpus
+    return offer.unit_gpus if 1 < offer.unit_gpus <= LARGEST_SERVER_GPUS and not is_rack else None
+
+
+class _Counting:
+    """Chooses the numbers of cards on which an offer is planned."""
+
+    def __init__(self, terms: PlanTerms) -> None:
+        self._asked = terms.counts
+        self._usual: dict[int, tuple[int, ...]] = {}
+        self._rented: dict[tuple[int, int], list[int]] = {}
+        self._known: dict[tuple[int, int, int], tuple[int, int]] = {}
+
+    def usual(self, node_gpus: int) -> tuple[int, ...]:
+        """Give the usual numbers for nodes of a size, those listed by the user among them, ascending. [-]"""
+        if node_gpus not in self._usual:
+            asked = self._asked
+            counts = choose_counts(asked.least, asked.most, node_gpus, asked.listed or ())
+            self._usual[node_gpus] = tuple(count for count in counts if asked.allows(count))
+        return self._usual[node_gpus]
+
+    def count(self, offer: Offer, node_gpus: int) -> tuple[int, int]:
+        """Give how many of the usual numbers an offer serves, and an unusual one that it serves, or 0. [-]"""
+        key = (offer.count, offer.unit_gpus, node_gpus)
+        if key not in self._known:
+            self._known[key] = (self._count_usual(*key), self._find_odd(*key))
+        return self._known[key]
+
+    def _count_usual(self, on_hand: int, unit_gpus: int, node_gpus: int) -> int:
+        """Count the usual numbers that are on hand in the units in which they are sold. [-]"""
+        usual = self.usual(node_gpus)
+        if unit_gpus == 1 and self._asked.listed is not None:
+            return bisect_right(usual, on_hand)
+        if (node_gpus, unit_gpus) not in self._rented:
+            rented = count_rented_gpus(usual, node_gpus, unit_gpus > 1, unit_gpus)
+            self._rented[node_gpus, unit_gpus] = rented.tolist()
+        return bisect_right(self._rented[node_gpus, unit_gpus], on_hand)
+
+    def _find_odd(self, on_hand: int, unit_gpus: int, node_gpus: int) -> int:
+        """Give all that is on hand in whole nodes and units where that is no usual number, else 0. [-]"""
+        if self._asked.listed is not None:
+            return 0
+        count = min(on_hand, self._asked.most)
+        if count > node_gpus or unit_gpus > 1:
+            count = count // node_gpus * node_gpus
+        is_on_hand = int(count_rented_gpus(count, node_gpus, unit_gpus > 1, unit_gpus)) <= on_hand
+        is_asked = 0 < self._asked.least <= count
+        return count if is_on_hand and is_asked and count not in self.usual(node_gpus) else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranked:
+    """The offers of one place in their order, with their numbers of cards."""
+
+    rivals: list[Standing]
+    positions: list[int]
+    """Where each stands in the place. [-]"""
+    unsold: int
+    """Offers without a number of cards that was asked for. [-]"""
+    is_rounded: bool
+    """Whether unusual numbers of cards are rounded down."""
+
+
+def _rank(place: _Place, terms: PlanTerms, counting: _Counting) -> _Ranked:
+    node = place.cluster.gpus_per_node
+    factors: dict[str, float] = {}
+    odd_counts: set[int] = set()
+    order = []
+    for position, offer in enumerate(place.offers):
+        currency = offer.price.currency
+        if currency not in factors:
+            one = Money(amount=Decimal(1), currency=currency)
+            factors[currency] = float(terms.rates.convert(one, terms.currency).amount)
+        odd_counts.add(counting.count(offer, node)[1])
+        order.append((float(offer.price.amount) * factors[currency], *_preference(offer), position))
+    order.sort()
+    is_rounded = len(odd_counts - {0}) > MOST_ODD_COUNTS
+    rivals, positions, unsold = [], [], 0
+    for price, *_, position in order:
+        offer = place.offers[position]
+        usual_counts, odd_count = counting.count(offer, node)
+        if not usual_counts and not odd_count:
+            unsold += 1
+            continue
+        odd_count = 0 if is_rounded and usual_counts else odd_count
+        rivals.append(Standing(offer, price, factors[offer.price.currency], usual_counts, odd_count))
+        positions.append(position)
+    return _Ranked(rivals=rivals, positions=positions, unsold=unsold, is_rounded=is_rounded)
+
+
+def _preference(offer: Offer) -> tuple[Any, ...]:
+    """Order offers of one price: by the seller's name, then by what serves more, then by any other wording."""
+    term, tax = offer.term, offer.tax
+    return (
+        *(offer.provider, term.billing_hours, term.minimum_hours, -offer.count, offer.unit_gpus, term.usual_hours),
+        *(offer.tier, tax.state, tax.wording, offer.links, offer.region, str(offer.date), offer.note),
+    )
+
+
+def _take(
+    place: _Place, ranked: _Ranked, kept: Sequence[int], terms: PlanTerms, usual: tuple[int, ...]
+) -> OfferedCluster:
+    """Make options of the offers kept."""
+    served: dict[tuple[int, int], tuple[int, ...]] = {}
+    counts = []
+    for rival in (ranked.rivals[position] for position in kept):
+        size = (rival.usual_counts, rival.odd_count)
+        if size not in served:
+            served[size] = (*usual[: rival.usual_counts], *((rival.odd_count,) if rival.odd_count else ()))
+        counts.append(served[size])
+    return OfferedCluster(
+        cluster=place.cluster,
+        offers=tuple(ranked.rivals[position].offer.priced_in(terms.currency, terms.rates) for position in kept),
+        counts=tuple(counts),
+        notes=tuple(place.notes_on(ranked.positions[position]) for position in kept),
+    )
