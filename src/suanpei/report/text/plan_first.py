@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from suanpei.market.cost import Cost, CostPart
     from suanpei.market.offer import Offer, Tier
     from suanpei.report.locale import Language
-    from suanpei.verbs.plan_rows import PlanRow, PriceBand, RuleOfThumb
+    from suanpei.verbs.plan_rows import OtherBill, PlanRow, PriceBand, RuleOfThumb
 
 
 def render_first(row: PlanRow, lang: Language) -> list[RenderableType]:
