@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from suanpei.market.terms import NO_CHARGES, NO_PAYMENT
 from suanpei.money import Money
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,29 +65,48 @@ _NONE_STATED = (False,) * (len(fields(NO_CHARGES)) + len(fields(NO_PAYMENT)) - 1
 """Of the charges and payments that are compared as numbers, none stated."""
 
 
-def find_undominated(rivals: Sequence[Standing]) -> list[int]:
-    """Find the offers that no other one is at least as good as in every respect; of equals the first.
+def find_undominated(rivals: Sequence[Standing], preference: Callable[[Offer], tuple[Any, ...]]) -> list[int]:
+    """Find the offers that no other one is at least as good as in every respect; of equals the preferred.
 
     Args:
-        rivals: Offers of one cluster, ascending by price. [-]
+        rivals: Offers of one cluster. [-]
+        preference: Orders offers of one price. [-]
 
     Returns:
-        Positions, ascending.
+        Positions, by price, then by preference.
     """
     kinds: defaultdict[Hashable, list[int]] = defaultdict(list)
-    widest: dict[Hashable, int] = {}
-    for position, rival in enumerate(rivals):
-        offer = rival.offer
-        kind = _kind(offer)
-        if offer.price_low is offer.price_high is None and offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT:
-            # of plain offers on the same terms, ascending by price, only one with more cards than all before can stay
-            key = (kind, offer.term, offer.unit_gpus, rival.odd_count)
-            if rival.usual_counts <= widest.get(key, -1):
-                continue
-            widest[key] = rival.usual_counts
-        kinds[kind].append(position)
+    for position in _in_order(rivals, _drop_plainly_dearer(rivals), preference):
+        kinds[_kind(rivals[position].offer)].append(position)
     kept = [members[row] for members in kinds.values() for row in _cull([rivals[member] for member in members])]
-    return sorted(kept)
+    return _in_order(rivals, kept, preference)
+
+
+def _drop_plainly_dearer(rivals: Sequence[Standing]) -> list[int]:
+    """Drop offers that cost more and serve no more than one on the very same terms: most of a long list, quickly."""
+    alike: defaultdict[Hashable, list[tuple[float, int, int]]] = defaultdict(list)
+    kept = []
+    for position, (offer, price, _, usual_counts, odd_count) in enumerate(rivals):
+        if offer.price_low is offer.price_high is None and offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT:
+            terms = (offer.tier, id(offer.term), id(offer.tax), offer.unit_gpus, odd_count)
+            alike[terms].append((price, -usual_counts, position))
+        else:
+            kept.append(position)
+    for members in alike.values():
+        members.sort()
+        least_price, widest = -1.0, -1
+        for price, fewer, position in members:
+            # equals stay: which is preferred is not known here
+            if -fewer > widest or (-fewer == widest and price == least_price):
+                least_price, widest = price, -fewer
+                kept.append(position)
+    return kept
+
+
+def _in_order(
+    rivals: Sequence[Standing], positions: Iterable[int], preference: Callable[[Offer], tuple[Any, ...]]
+) -> list[int]:
+    return sorted(positions, key=lambda position: (rivals[position].price, *preference(rivals[position].offer)))
 
 
 def _kind(offer: Offer) -> Hashable:

@@ -10,21 +10,21 @@ what it was read into.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from operator import itemgetter
+from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError
-from suanpei.machine.table import iterate_rows, read_text
+from suanpei.machine.table import Row, read_text, split_cells
 from suanpei.market.offer import NODE8_CARDS, TIERS, Offer, Tier
 from suanpei.market.price_rows import PriceCells
 from suanpei.market.terms import Term, parse_term, read_tax
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import date
     from pathlib import Path
 
-    from suanpei.machine.table import Row
     from suanpei.market.terms import Tax
     from suanpei.money import Money
 
@@ -40,8 +40,8 @@ _Gap = Literal["month", "hour", "tier", "card", "links", "tax", "usual"]
 _TERM_COLUMNS = ("tier", "term", "pricing", "node_or_card", "gpu_count", "tax", "links")
 """Columns that are read together, because one fills what another leaves blank."""
 
-_K = TypeVar("_K")
-_V = TypeVar("_V")
+_CELL_COLUMNS = ("provider", "gpu", "price_per_hour", "currency", "count", "date", "region", "source", "note")
+"""Columns that are read alone, but for the price, which needs its currency."""
 
 
 def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) -> tuple[Offer, ...]:
@@ -61,9 +61,9 @@ def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) ->
         InputError: The file cannot be read, has no header or no offer, lacks a column, or has a bad cell (file,
             line and column are named).
     """
-    reader = _OfferReader(resolve_name)
-    rows = iterate_rows(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS)
-    offers = tuple(reader.read(row) for row in rows)
+    header, lines = split_cells(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS)
+    read = _OfferReader(str(path), header, resolve_name).read
+    offers = tuple([read(line, cells) for line, cells in lines])
     if not offers:
         raise InputError(Message("{file} holds no offer: a header and at least one line are needed", file=str(path)))
     return offers
@@ -85,66 +85,87 @@ class _Conditions:
 class _OfferReader:
     """Reads the lines of one file, each distinct cell once; a bad one raises at its first line."""
 
-    def __init__(self, resolve_name: Callable[[str], str] | None) -> None:
+    def __init__(self, file: str, header: Sequence[str], resolve_name: Callable[[str], str] | None) -> None:
+        self._file = file
+        self._header = tuple(header)
         self._resolve_name = resolve_name
-        self._names: dict[str | None, str] = {}
-        self._prices: dict[tuple[str | None, str | None], Money] = {}
-        self._counts: dict[str | None, int] = {}
-        self._dates: dict[str | None, date | None] = {}
-        self._conditions: dict[tuple[str | None, ...], _Conditions] = {}
+        places = {column: place for place, column in enumerate(header)}
+        # an absent column is a blank one: the cell behind the last
+        absent = len(header)
+        self._columns = itemgetter(*(places.get(column, absent) for column in _CELL_COLUMNS))
+        self._conditions_of = itemgetter(*(places.get(column, absent) for column in _TERM_COLUMNS))
+        self._names: dict[str, str] = {}
+        self._prices: dict[tuple[str, str], Money] = {}
+        self._counts: dict[str, int] = {}
+        self._dates: dict[str, date | None] = {}
+        self._conditions: dict[tuple[str, ...], _Conditions] = {}
         self._said: dict[tuple[str, tuple[_Gap, ...]], tuple[Message, ...]] = {}
 
-    def read(self, row: Row) -> Offer:
+    def read(self, line: int, cells: list[str]) -> Offer:
         """Check one line and note what it leaves open."""
-        cells, get = PriceCells(row=row), row.cells.get
-        provider = get("provider") or row.required("provider")
-        name = self._names.get(get("gpu")) or self._read_name(row)
-        price_key = (get("price_per_hour"), get("currency"))
-        price = self._prices.get(price_key) or _keep(self._prices, price_key, cells.money("price_per_hour"))
-        count = self._counts.get(get("count")) or _keep(self._counts, get("count"), cells.count("count"))
-        day = get("date")
-        if day not in self._dates:
-            self._dates[day] = cells.day("date")
-        terms_key = tuple(map(get, _TERM_COLUMNS))
-        terms = self._conditions.get(terms_key) or _keep(self._conditions, terms_key, _read_conditions(cells))
+        cells.append("")
+        provider, gpu, price, currency, count, day, region, source, note = self._columns(cells)
+        conditions = self._conditions_of(cells)
+        if not provider or not self._knows(gpu, (price, currency), count, day, conditions):
+            self._learn(Row(file=self._file, line=line, cells=dict(zip(self._header, cells, strict=False))), conditions)
+        terms = self._conditions[conditions]
         return Offer(
             provider=provider,
-            accelerator_name=name,
+            accelerator_name=self._names[gpu],
             tier=terms.tier,
-            price=price,
-            count=count,
+            price=self._prices[price, currency],
+            count=self._counts[count],
             term=terms.term,
             unit_gpus=terms.unit_gpus,
-            region=get("region", ""),
+            region=region,
             tax=terms.tax,
             links=terms.links,
             date=self._dates[day],
-            source=get("source") or f"{row.file}:{row.line}",
-            note=get("note", ""),
-            assumptions=self._say(provider, terms.assumed),
-            questions=self._say(provider, terms.asked),
+            source=source or f"{self._file}:{line}",
+            note=note,
+            assumptions=self._say(provider, terms.assumed) if terms.assumed else (),
+            questions=self._say(provider, terms.asked) if terms.asked else (),
         )
+
+    def _knows(self, gpu: str, price: tuple[str, str], count: str, day: str, conditions: tuple[str, ...]) -> bool:
+        """Tell whether all cells of a line stood on an earlier one."""
+        return (
+            price in self._prices
+            and conditions in self._conditions
+            and gpu in self._names
+            and count in self._counts
+            and day in self._dates
+        )
+
+    def _learn(self, row: Row, conditions: tuple[str, ...]) -> None:
+        """Read the cells of a line that holds a new one."""
+        cells, text = PriceCells(row=row), row.text
+        row.required("provider")
+        if (name := text("gpu")) not in self._names:
+            self._names[name] = self._read_name(row)
+        if (price := (text("price_per_hour"), text("currency"))) not in self._prices:
+            self._prices[price] = cells.money("price_per_hour")
+        if (count := text("count")) not in self._counts:
+            self._counts[count] = cells.count("count")
+        if (day := text("date")) not in self._dates:
+            self._dates[day] = cells.day("date")
+        if conditions not in self._conditions:
+            self._conditions[conditions] = _read_conditions(cells)
 
     def _read_name(self, row: Row) -> str:
         name = row.required("gpu")
         if self._resolve_name is None:
-            return _keep(self._names, name, name)
+            return name
         try:
-            return _keep(self._names, name, self._resolve_name(name))
+            return self._resolve_name(name)
         except InputError as error:
             raise _at(row, "gpu", error) from error
 
     def _say(self, provider: str, gaps: tuple[_Gap, ...]) -> tuple[Message, ...]:
-        if not gaps:
-            return ()
         key = (provider, gaps)
-        return self._said.get(key) or _keep(self._said, key, tuple(_say(gap, provider) for gap in gaps))
-
-
-def _keep(kept: dict[_K, _V], key: _K, value: _V) -> _V:
-    """Remember what a cell was read into."""
-    kept[key] = value
-    return value
+        if key not in self._said:
+            self._said[key] = tuple(_say(gap, provider) for gap in gaps)
+        return self._said[key]
 
 
 def _read_conditions(cells: PriceCells) -> _Conditions:

@@ -123,10 +123,10 @@ def gather_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Off
     offers = dominated = unsold = 0
     for place in places.in_order():
         ranked = _rank(place, terms, counting)
-        kept = find_undominated(ranked.rivals)
+        kept = find_undominated(ranked.rivals, _preference)
         offers += len(ranked.rivals)
         dominated += len(ranked.rivals) - len(kept)
-        unsold += ranked.unsold
+        unsold += len(place.offers) - len(ranked.rivals)
         if offers <= MOST_OFFERS_NOTED:
             notes += [note for position in ranked.positions for note in place.notes_on(position)]
         if kept:
@@ -290,42 +290,32 @@ class _Counting:
 
 @dataclass(frozen=True, kw_only=True)
 class _Ranked:
-    """The offers of one place in their order, with their numbers of cards."""
+    """The offers of one place with their prices and numbers of cards."""
 
     rivals: list[Standing]
     positions: list[int]
     """Where each stands in the place. [-]"""
-    unsold: int
-    """Offers without a number of cards that was asked for. [-]"""
     is_rounded: bool
     """Whether unusual numbers of cards are rounded down."""
 
 
 def _rank(place: _Place, terms: PlanTerms, counting: _Counting) -> _Ranked:
+    """Give the offers that have a number of cards that was asked for."""
     node = place.cluster.gpus_per_node
-    factors: dict[str, float] = {}
-    odd_counts: set[int] = set()
-    order = []
-    for position, offer in enumerate(place.offers):
-        currency = offer.price.currency
-        if currency not in factors:
-            one = Money(amount=Decimal(1), currency=currency)
-            factors[currency] = float(terms.rates.convert(one, terms.currency).amount)
-        odd_counts.add(counting.count(offer, node)[1])
-        order.append((float(offer.price.amount) * factors[currency], *_preference(offer), position))
-    order.sort()
-    is_rounded = len(odd_counts - {0}) > MOST_ODD_COUNTS
-    rivals, positions, unsold = [], [], 0
-    for price, *_, position in order:
-        offer = place.offers[position]
-        usual_counts, odd_count = counting.count(offer, node)
-        if not usual_counts and not odd_count:
-            unsold += 1
-            continue
-        odd_count = 0 if is_rounded and usual_counts else odd_count
-        rivals.append(Standing(offer, price, factors[offer.price.currency], usual_counts, odd_count))
-        positions.append(position)
-    return _Ranked(rivals=rivals, positions=positions, unsold=unsold, is_rounded=is_rounded)
+    factors = {
+        currency: float(terms.rates.convert(Money(amount=Decimal(1), currency=currency), terms.currency).amount)
+        for currency in {offer.price.currency for offer in place.offers}
+    }
+    served = [counting.count(offer, node) for offer in place.offers]
+    is_rounded = len({odd for _, odd in served} - {0}) > MOST_ODD_COUNTS
+    rivals, positions = [], []
+    for position, (offer, (usual_counts, odd_count)) in enumerate(zip(place.offers, served, strict=True)):
+        if usual_counts or odd_count:
+            factor = factors[offer.price.currency]
+            price, odd = float(offer.price.amount) * factor, 0 if is_rounded and usual_counts else odd_count
+            rivals.append(Standing(offer, price, factor, usual_counts, odd))
+            positions.append(position)
+    return _Ranked(rivals=rivals, positions=positions, is_rounded=is_rounded)
 
 
 def _preference(offer: Offer) -> tuple[Any, ...]:
