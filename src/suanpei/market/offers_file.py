@@ -105,42 +105,37 @@ class _OfferReader:
         """Check one line and note what it leaves open."""
         cells.append("")
         provider, gpu, price, currency, count, day, region, source, note = self._columns(cells)
-        conditions = self._conditions_of(cells)
-        if not provider or not self._knows(gpu, (price, currency), count, day, conditions):
-            self._learn(Row(file=self._file, line=line, cells=dict(zip(self._header, cells, strict=False))), conditions)
-        terms = self._conditions[conditions]
+        wording = self._conditions_of(cells)
+        try:
+            terms, amount, name = self._conditions[wording], self._prices[price, currency], self._names[gpu]
+            on_hand, date_quoted = self._counts[count], self._dates[day]
+        except KeyError:
+            self._learn(Row(file=self._file, line=line, cells=dict(zip(self._header, cells, strict=False))), wording)
+            cells.pop()
+            return self.read(line, cells)
+        if not provider:
+            Row(file=self._file, line=line, cells={}).required("provider")
         return Offer(
             provider=provider,
-            accelerator_name=self._names[gpu],
+            accelerator_name=name,
             tier=terms.tier,
-            price=self._prices[price, currency],
-            count=self._counts[count],
+            price=amount,
+            count=on_hand,
             term=terms.term,
             unit_gpus=terms.unit_gpus,
             region=region,
             tax=terms.tax,
             links=terms.links,
-            date=self._dates[day],
+            date=date_quoted,
             source=source or f"{self._file}:{line}",
             note=note,
             assumptions=self._say(provider, terms.assumed) if terms.assumed else (),
             questions=self._say(provider, terms.asked) if terms.asked else (),
         )
 
-    def _knows(self, gpu: str, price: tuple[str, str], count: str, day: str, conditions: tuple[str, ...]) -> bool:
-        """Tell whether all cells of a line stood on an earlier one."""
-        return (
-            price in self._prices
-            and conditions in self._conditions
-            and gpu in self._names
-            and count in self._counts
-            and day in self._dates
-        )
-
-    def _learn(self, row: Row, conditions: tuple[str, ...]) -> None:
+    def _learn(self, row: Row, wording: tuple[str, ...]) -> None:
         """Read the cells of a line that holds a new one."""
         cells, text = PriceCells(row=row), row.text
-        row.required("provider")
         if (name := text("gpu")) not in self._names:
             self._names[name] = self._read_name(row)
         if (price := (text("price_per_hour"), text("currency"))) not in self._prices:
@@ -149,8 +144,8 @@ class _OfferReader:
             self._counts[count] = cells.count("count")
         if (day := text("date")) not in self._dates:
             self._dates[day] = cells.day("date")
-        if conditions not in self._conditions:
-            self._conditions[conditions] = _read_conditions(cells)
+        if wording not in self._conditions:
+            self._conditions[wording] = _read_conditions(cells)
 
     def _read_name(self, row: Row) -> str:
         name = row.required("gpu")
