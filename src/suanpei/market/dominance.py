@@ -106,7 +106,7 @@ def _drop_plainly_dearer(rivals: Sequence[Standing]) -> list[int]:
 def _in_order(
     rivals: Sequence[Standing], positions: Iterable[int], preference: Callable[[Offer], tuple[Any, ...]]
 ) -> list[int]:
-    return sorted(positions, key=lambda position: (rivals[position].price, *preference(rivals[position].offer)))
+    return sorted(positions, key=lambda place: (rivals[place].price, *preference(rivals[place].offer), place))
 
 
 def _kind(offer: Offer) -> Hashable:

@@ -124,7 +124,7 @@ class OptionTable:
                 continue
             order = rows[np.lexsort((-limits_s[rows, column], costs[rows, column]))]
             longest = np.maximum.accumulate(limits_s[order, column])
-            is_longer = np.diff(longest, prepend=-inf) > 0.0
+            is_longer = np.append(True, longest[1:] > longest[:-1])
             cells.update((int(row), column) for row in order[is_longer])
             cells.update((int(rows[np.argmin(other[rows, column])]), column) for other in also)
         return sorted(cells)

@@ -90,6 +90,8 @@ class _Place:
     """Where offers stand that physics cannot tell apart, while they are gathered."""
 
     cluster: Cluster
+    wording: tuple[int, str]
+    """Of the cluster: the one that leaves least to assume stands for all, of equals the first in the alphabet."""
     offers: list[Offer] = field(default_factory=list)
     notes: list[tuple[Message, ...]] = field(default_factory=list)
     """Of the cluster, as each offer words it."""
@@ -252,7 +254,11 @@ class _Places:
             *(accelerator.name, cluster.gpus_per_node, cluster.domain_gpus, cluster.fabric_is_assumed),
             *(replace(link, name="", provenance=None) for link in (cluster.scale_up, cluster.scale_out)),
         )
-        return self._by_machine.setdefault(machine, _Place(cluster=cluster)), cluster.assumptions
+        worded = (len(cluster.assumptions), fabric)
+        place = self._by_machine.setdefault(machine, _Place(cluster=cluster, wording=worded))
+        if worded < place.wording:
+            place.cluster, place.wording = cluster, worded
+        return place, cluster.assumptions
 
 
 def _node_gpus(offer: Offer, accelerator: Accelerator) -> int | None:
