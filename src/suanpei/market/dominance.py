@@ -9,7 +9,8 @@ serves what the other serves and costs no more, and leaves no more open:
   which is 30.4 days;
 - cards only sold together: the other's number is a whole multiple, for the same reason;
 - numbers of cards served: all of the other's;
-- tier, state and rate of tax, and who pays outages: the same, because neither side of a difference is the better;
+- tier, state and rate of tax, and who pays outages: the same, because neither side of a difference is surely the
+  better; two sellers that leave tax open are read alike, at the worst;
 - every charge and payment: stated by both and at most the other's, or stated by neither.
 
 Cost is price · cards paid · hours paid, each at most the other's, so no number of cards, length of run, budget or
@@ -17,7 +18,8 @@ deadline makes the other the better one. The relation is transitive. Taking each
 already, and dropping all that it is no worse than, therefore leaves for every dropped offer a kept one that is no
 worse, and of equal offers the first. Hours are rounded as bills round them: a billionth of a period is no time.
 
-Names, places, dates, notes and where an offer was read do not count: no plan weighs them.
+Names, places, dates, notes and where an offer was read do not count: no plan weighs them, and a region that is asked
+for is sorted out before.
 """
 
 from __future__ import annotations

@@ -241,7 +241,8 @@ def is_in_region(row: PriceRow | Offer, region: str) -> bool:
     return bool(words) and words <= _region_words(row.region)
 
 
-def _region_words(region: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _region_words(region: str) -> frozenset[str]:
     """Split a region into words without digits."""
     words = {re.sub(r"\d+$", "", word) for word in re.split(r"[\W_]+", region.casefold())}
-    return {_PLACES.get(word, word) for word in words if word}
+    return frozenset(_PLACES.get(word, word) for word in words if word)

@@ -18,7 +18,6 @@ and are told apart by price alone, after physics. Rules:
 from __future__ import annotations
 
 import gc
-from bisect import bisect_right
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -33,8 +32,7 @@ from suanpei.market.offers_file import load_offers
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
 from suanpei.money import Money
-from suanpei.planner.enumerate import choose_counts
-from suanpei.planner.options import count_rented_gpus
+from suanpei.verbs.offer_counts import OfferCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,7 +134,7 @@ def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> OfferedSu
     places = _Places(request, inputs)
     for path, offer in _read(request, inputs):
         places.add(path, offer)
-    counting = _Counting(terms)
+    counting = OfferCounts(terms)
     clusters: list[OfferedCluster] = []
     notes: list[Message] = []
     assumptions: list[Message] = []
@@ -267,52 +265,6 @@ def _node_gpus(offer: Offer, accelerator: Accelerator) -> int | None:
     return offer.unit_gpus if 1 < offer.unit_gpus <= LARGEST_SERVER_GPUS and not is_rack else None
 
 
-class _Counting:
-    """Chooses the numbers of cards on which an offer is planned."""
-
-    def __init__(self, terms: PlanTerms) -> None:
-        self._asked = terms.counts
-        self._usual: dict[int, tuple[int, ...]] = {}
-        self._rented: dict[tuple[int, int], list[int]] = {}
-        self._known: dict[tuple[int, int, int], tuple[int, int]] = {}
-
-    def usual(self, node_gpus: int) -> tuple[int, ...]:
-        """Give the usual numbers for nodes of a size, those listed by the user among them, ascending. [-]"""
-        if node_gpus not in self._usual:
-            asked = self._asked
-            counts = choose_counts(asked.least, asked.most, node_gpus, asked.listed or ())
-            self._usual[node_gpus] = tuple(count for count in counts if asked.allows(count))
-        return self._usual[node_gpus]
-
-    def count(self, offer: Offer, node_gpus: int) -> tuple[int, int]:
-        """Give how many of the usual numbers an offer serves, and an unusual one that it serves, or 0. [-]"""
-        key = (offer.count, offer.unit_gpus, node_gpus)
-        if key not in self._known:
-            self._known[key] = (self._count_usual(*key), self._find_odd(*key))
-        return self._known[key]
-
-    def _count_usual(self, on_hand: int, unit_gpus: int, node_gpus: int) -> int:
-        """Count the usual numbers that are on hand in the units in which they are sold. [-]"""
-        usual = self.usual(node_gpus)
-        if unit_gpus == 1 and self._asked.listed is not None:
-            return bisect_right(usual, on_hand)
-        if (node_gpus, unit_gpus) not in self._rented:
-            rented = count_rented_gpus(usual, node_gpus, unit_gpus > 1, unit_gpus)
-            self._rented[node_gpus, unit_gpus] = rented.tolist()
-        return bisect_right(self._rented[node_gpus, unit_gpus], on_hand)
-
-    def _find_odd(self, on_hand: int, unit_gpus: int, node_gpus: int) -> int:
-        """Give all that is on hand in whole nodes and units where that is no usual number, else 0. [-]"""
-        if self._asked.listed is not None:
-            return 0
-        count = min(on_hand, self._asked.most)
-        if count > node_gpus or unit_gpus > 1:
-            count = count // node_gpus * node_gpus
-        is_on_hand = int(count_rented_gpus(count, node_gpus, unit_gpus > 1, unit_gpus)) <= on_hand
-        is_asked = 0 < self._asked.least <= count
-        return count if is_on_hand and is_asked and count not in self.usual(node_gpus) else 0
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Ranked:
     """The offers of one place with their prices and numbers of cards."""
@@ -324,7 +276,7 @@ class _Ranked:
     """Whether unusual numbers of cards are rounded down."""
 
 
-def _rank(place: _Place, terms: PlanTerms, counting: _Counting) -> _Ranked:
+def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts) -> _Ranked:
     """Give the offers that have a number of cards that was asked for."""
     node = place.cluster.gpus_per_node
     factors = {
