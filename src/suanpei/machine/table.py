@@ -20,7 +20,7 @@ from suanpei.messages import Message
 from suanpei.provenance import Provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from suanpei.provenance import Confidence
@@ -179,7 +179,27 @@ def read_rows(
     required: Sequence[str] = (),
     aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Row]:
-    """Split a CSV file into rows; commas, semicolons or tabs, whichever its header has most of.
+    """Split a CSV file into rows, as `split_cells` does; each knows its place.
+
+    Returns:
+        The rows, lines without a cell left out.
+
+    Raises:
+        InputError: As `split_cells`.
+    """
+    header, lines = split_cells(text, file, known=known, required=required, aliases=aliases)
+    return [Row(file=file, line=line, cells=dict(zip(header, cells, strict=True))) for line, cells in lines]
+
+
+def split_cells(
+    text: str,
+    file: str,
+    *,
+    known: Sequence[str] = (),
+    required: Sequence[str] = (),
+    aliases: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Split a CSV file into cells; commas, semicolons or tabs, whichever its header has most of.
 
     Args:
         text: The whole file. [-]
@@ -189,40 +209,50 @@ def read_rows(
         aliases: Other spellings of columns. [-]
 
     Returns:
-        The rows, lines without a cell left out.
+        The header, empty for an empty file, and the lines below it as they are read: number and cells without
+        surrounding space, as many as the header has. Lines without a cell are left out.
 
     Raises:
-        InputError: A column is unknown, repeated or missing, a row of wrong length, or a quote never closed.
+        InputError: A column is unknown, repeated or missing; while the lines are read, a row of wrong length, or a
+            quote never closed.
     """
     first = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text), delimiter=max(DELIMITERS, key=first.count), strict=True)
-    rows: list[Row] = []
-    header: list[str] = []
+    lines = _iterate_lines(reader, file)
+    _, cells = next(lines, (0, []))
+    header = [aliases.get(cell.casefold(), cell.casefold()) for cell in cells]
+    if header:
+        _check_header(header, file, known, required)
+    return header, _of_length(lines, len(header), file)
+
+
+def _iterate_lines(reader: Any, file: str) -> Iterator[tuple[int, list[str]]]:  # csv names no type
+    """Give the lines that hold a cell."""
     try:
         for cells in reader:
-            stripped = [cell.strip() for cell in cells]
-            if not any(stripped):
-                continue
-            if not header:
-                header = [aliases.get(cell.casefold(), cell.casefold()) for cell in stripped]
-                _check_header(header, file, known, required)
-                continue
-            if len(stripped) != len(header):
-                raise InputError(
-                    Message(
-                        "{file}, line {line}: {given} cells where the header has {expected}",
-                        file=file,
-                        line=reader.line_num,
-                        given=len(stripped),
-                        expected=len(header),
-                    )
-                )
-            rows.append(Row(file=file, line=reader.line_num, cells=dict(zip(header, stripped, strict=True))))
+            stripped = list(map(str.strip, cells))
+            if any(stripped):
+                yield reader.line_num, stripped
     except csv.Error as error:
         raise InputError(
             Message("{file}, line {line}: not valid CSV: {why}", file=file, line=reader.line_num, why=str(error))
         ) from error
-    return rows
+
+
+def _of_length(lines: Iterator[tuple[int, list[str]]], length: int, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Check that each line is as long as the header."""
+    for line, cells in lines:
+        if len(cells) != length:
+            raise InputError(
+                Message(
+                    "{file}, line {line}: {given} cells where the header has {expected}",
+                    file=file,
+                    line=line,
+                    given=len(cells),
+                    expected=length,
+                )
+            )
+        yield line, cells
 
 
 def _check_header(header: Sequence[str], file: str, known: Sequence[str], required: Sequence[str]) -> None:

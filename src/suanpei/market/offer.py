@@ -40,15 +40,18 @@ class UnitPrice:
     term: Term
     whole_nodes: bool
     """Whether all cards of a started node are paid."""
+    unit_gpus: int = 1
+    """Accelerators that are only sold together, where that is more than a node: a rack. [-]"""
 
     def billed_gpus(self, gpus: int, gpus_per_node: int) -> int:
-        """Count the accelerators that are paid: all cards of a started node where whole nodes are sold.
+        """Count the accelerators that are paid: all cards of a started node where whole nodes are sold, whole units.
 
         Args:
             gpus: Accelerators used. [-]
             gpus_per_node: Accelerators of one node. [-]
         """
-        return -(-gpus // gpus_per_node) * gpus_per_node if self.whole_nodes else gpus
+        paid = -(-gpus // gpus_per_node) * gpus_per_node if self.whole_nodes else gpus
+        return -(-paid // self.unit_gpus) * self.unit_gpus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +145,7 @@ class Offer:
             high=self.price_high or self.price,
             term=self.term,
             whole_nodes=self.unit_gpus > 1,
+            unit_gpus=self.unit_gpus,
         )
 
     def priced_in(self, currency: str, rates: ExchangeRates) -> Self:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -81,7 +82,7 @@ class PriceCells:
     def money(self, column: str) -> Money:
         """Read a positive price, in the row's column ``currency``."""
         given = self.row.required(column)
-        currency = parse_currency(self.row.required("currency"), self._place("currency"))
+        currency = self._currency()
         try:
             amount = Decimal(unicodedata.normalize("NFKC", given))
         except InvalidOperation:
@@ -93,6 +94,10 @@ class PriceCells:
                 wanted=Message("a number above zero and at most {most}", most=f"{_MOST_PER_GPU_HOUR:,}"),
             )
         return Money(amount=amount, currency=currency)
+
+    def _currency(self) -> str:
+        given = self.row.required("currency")
+        return _known_currency(given) or parse_currency(given, self._place("currency"))
 
     def count(self, column: str) -> int:
         """Read a whole number of at least one."""
@@ -145,6 +150,15 @@ class PriceCells:
     def _place(self, column: str) -> str:
         """Name a cell for an error of the quantity readers."""
         return f"{self.row.file}:{self.row.line} {column}"
+
+
+@lru_cache(maxsize=64)
+def _known_currency(text: str) -> str | None:
+    """Read a currency once per spelling; None leaves the error to the line where it stands."""
+    try:
+        return parse_currency(text, "currency")
+    except InputError:
+        return None
 
 
 def load_prices(catalogue: Catalogue) -> PriceTable:
@@ -252,7 +266,8 @@ def is_in_region(row: PriceRow | Offer, region: str) -> bool:
     return bool(words) and words <= _region_words(row.region)
 
 
-def _region_words(region: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _region_words(region: str) -> frozenset[str]:
     """Split a region into words without digits."""
     words = {re.sub(r"\d+$", "", word) for word in re.split(r"[\W_]+", region.casefold())}
-    return {_PLACES.get(word, word) for word in words if word}
+    return frozenset(_PLACES.get(word, word) for word in words if word)

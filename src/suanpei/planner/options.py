@@ -10,6 +10,8 @@ from functools import cached_property
 from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from suanpei.planner.billing import count_paid_hours
 from suanpei.planner.side_costs import (
     NO_SIDE_COSTS,
@@ -22,6 +24,8 @@ from suanpei.planner.side_costs import (
 from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from suanpei.machine.cluster import Cluster
     from suanpei.physics.recipe import Recipe
     from suanpei.physics.run import RunEstimate, Runs
@@ -52,14 +56,17 @@ class ClusterOption:
     """Shortest rental. [h]"""
     sold_by_node: bool = False
     """Whether a job on part of a node pays for the whole one."""
+    unit_gpus: int = 1
+    """Accelerators that are only sold together, where that is more than a node: a rack. [-]"""
     side_costs: SideCosts = NO_SIDE_COSTS
     """What the bill adds to the rent."""
+    rivals: str = ""
+    """Options beat each other within one such group only: a seller, where the best of each is wanted."""
 
     def rented_gpus(self, gpus: int, spare_nodes: int = 0) -> int:
         """Give the accelerators paid for: whole nodes above one node or where sold so, and spare nodes. [-]"""
         node = self.cluster.gpus_per_node
-        paid = ceil(gpus / node) * node if self.sold_by_node or gpus > node else gpus
-        return paid + spare_nodes * node
+        return int(count_rented_gpus(gpus, node, self.sold_by_node, self.unit_gpus, spare_nodes))
 
     def billed_hours(self, duration_s: float) -> float:
         """Give the hours paid for a run of this length. [h]"""
@@ -93,6 +100,24 @@ class ClusterOption:
         if self.price_per_gpu_hour is None:
             return None
         return float(price_hour(self.price_per_gpu_hour, rented_gpus, self.cluster.gpus_per_node, self.side_costs))
+
+
+def count_rented_gpus(
+    gpus: ArrayLike, gpus_per_node: int, sold_by_node: ArrayLike, unit_gpus: ArrayLike, spare_nodes: int = 0
+) -> NDArray[np.int64]:
+    """Count the accelerators paid for: whole nodes above one node or where sold so, whole units, and spare nodes.
+
+    Args:
+        gpus: Accelerators that compute. [-]
+        gpus_per_node: Accelerators of one node. [-]
+        sold_by_node: Whether a job on part of a node pays for the whole one. [-]
+        unit_gpus: Accelerators that are only sold together, broadcastable. [-]
+        spare_nodes: Nodes rented beyond those that compute. [-]
+    """
+    used, unit = np.asarray(gpus, dtype=np.int64), np.asarray(unit_gpus, dtype=np.int64)
+    whole = -(-used // gpus_per_node) * gpus_per_node
+    paid = np.where(np.asarray(sold_by_node) | (used > gpus_per_node), whole, used) + spare_nodes * gpus_per_node
+    return np.asarray(-(-paid // unit) * unit)
 
 
 @dataclass(frozen=True, kw_only=True)

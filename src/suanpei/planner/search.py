@@ -21,6 +21,7 @@ from suanpei.planner.enumerate import PRACTICAL, Space
 from suanpei.planner.frontier import find_frontier
 from suanpei.planner.knee import Knee, build_curve, find_knee
 from suanpei.planner.listing import Listed, best_choice, list_choices, price_ties
+from suanpei.planner.option_table import OptionTable, group_options
 from suanpei.planner.options import Choice, ClusterOption, Constraints, Objective
 from suanpei.planner.pool import CandidatePool
 from suanpei.planner.rejections import Reason, Rejection, Tallies
@@ -30,12 +31,16 @@ from suanpei.planner.scan import Evaluate, Scanner
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from suanpei.job.job import Job
     from suanpei.machine.calibration import Calibration
-    from suanpei.machine.cluster import Cluster
     from suanpei.physics.recipe import Recipe
+    from suanpei.physics.run import Runs
     from suanpei.physics.uncertainty import Spread
     from suanpei.planner.options import Found
+
+    FloatArray = NDArray[np.float64]
 
 Progress = Callable[[int, int], None]
 """Called with the clusters done and all clusters."""
@@ -61,7 +66,8 @@ class SearchResult:
     listed: tuple[Listed, ...]
     """Rows in order; each keeps deadline and budget with the confidence asked for."""
     choices: tuple[Choice, ...]
-    """Every option and number of accelerators on which the job fits and that no bound dropped."""
+    """Per cluster and number of accelerators on which the job fits and that no bound dropped: the options that no other
+    beats there in cost and in the run that deadline and budget allow; of equals the first."""
     frontier: tuple[Choice, ...]
     """Choices that no other beats in cost, time and risk together."""
     curve: tuple[Choice, ...]
@@ -98,8 +104,8 @@ class _Search:
             )
         self.job = job
         self.tokens = float(job.tokens)
-        self.options = tuple(options)
         self.settings = settings
+        self.tables = group_options(options, settings.run.spare_nodes)
         self.calibration = calibration
         self.least_factors = {name: bound_step_factor(calibration.evidence, name, confidence) for name in ERROR_CLASSES}
         work = build_workload(job)
@@ -117,113 +123,110 @@ class _Search:
         """Start the counts of candidates and reasons again."""
         self.scanner = replace(self.scanner, tallies=Tallies())
 
-    def clusters(self) -> list[tuple[Cluster, list[int]]]:
-        """Group the options by cluster, in order of first appearance."""
-        groups: dict[int, tuple[Cluster, list[int]]] = {}
-        for index, option in enumerate(self.options):
-            groups.setdefault(id(option.cluster), (option.cluster, []))[1].append(index)
-        return list(groups.values())
+    def choose(self, table: OptionTable, *, limited: bool) -> list[Choice]:
+        """Scan one cluster and price what it finds, for the options of a table."""
+        constraints = self.settings.constraints
+        if limited and constraints.budget is not None:
+            priced = self._priced(table)
+            if priced is None:
+                return []
+            table = priced
+        # without knowing the size of a checkpoint, what the budget pays is a bound from above
+        training_limits_s = self._training_limits_s(table, table.limits_s(constraints), limited=limited)
+        found = self.scanner.scan(table.cluster, training_limits_s, self._measure_risk(table))
+        return self._choices(table, found, limited=limited) if found else []
 
-    def choose(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> list[Choice]:
-        """Scan one cluster and price what it finds, for the options of these indices."""
-        if limited and self.settings.constraints.budget is not None:
-            indices = self._priced(indices)
-        limits = self._training_limits_s(cluster, indices, limited=limited)
-        found = self.scanner.scan(cluster, limits, self._measure_risk(cluster, indices)) if limits else {}
-        choices: list[Choice] = []
-        for index in indices:
-            mine = {count: found[count] for count in sorted(set(self.options[index].counts)) if count in found}
-            if mine:
-                choices += self._choices(self.options[index], mine)
-        return choices
-
-    def _priced(self, indices: Sequence[int]) -> list[int]:
+    def _priced(self, table: OptionTable) -> OptionTable | None:
         """Keep the options with a price: without one, nothing shows that a budget is kept."""
-        for index in indices:
-            option = self.options[index]
-            if option.price_per_gpu_hour is None:
-                name = option.cluster.accelerator.name
-                self.scanner.tallies.add(
-                    Reason.UNPRICED, len(option.counts), Message("on {accelerator}", accelerator=name)
-                )
-        return [index for index in indices if self.options[index].price_per_gpu_hour is not None]
+        without = [option for option in table.options if option.price_per_gpu_hour is None]
+        if not without:
+            return table
+        example = Message("on {accelerator}", accelerator=table.cluster.accelerator.name)
+        self.scanner.tallies.add(Reason.UNPRICED, sum(len(option.counts) for option in without), example)
+        return table.of_priced()
 
-    def _measure_risk(self, cluster: Cluster, indices: Sequence[int]) -> float:
+    def _measure_risk(self, table: OptionTable) -> float:
         """Give what the confidence asked for adds to a time that is all work; nothing without a limit to keep."""
         constraints = self.settings.constraints
         if constraints.is_open:
             return 0.0
-        most = max(max(self.options[index].counts) for index in indices)
-        error_class = classify_step(self.job, cluster, most)
+        error_class = classify_step(self.job, table.cluster, table.counts[-1])
         return measure_risk(self.calibration.evidence, error_class, constraints.confidence)
 
-    def _training_limits_s(self, cluster: Cluster, indices: Sequence[int], *, limited: bool) -> dict[int, float]:
+    def _training_limits_s(self, table: OptionTable, limits_s: FloatArray, *, limited: bool) -> dict[int, float]:
         """Give, by number of accelerators, the longest training time that could keep the constraints.
 
         Set-up, checkpoints and stops only add to it, so its confidence quantile must be within the limit.
         """
-        limits: dict[int, float] = {}
-        for index in indices:
-            option = self.options[index]
-            for count in option.counts:
-                limit = inf
-                if limited:
-                    rented = option.rented_gpus(count, self.settings.run.spare_nodes)
-                    limit = self.settings.constraints.limit_s(option, rented)
-                    limit /= self.least_factors[classify_step(self.job, cluster, count)]
-                limits[count] = max(limits.get(count, 0.0), limit)
-        return limits
+        if not limited:
+            return dict.fromkeys(table.counts, inf)
+        longest_s = np.where(table.offered, limits_s, 0.0).max(axis=0)
+        return {
+            count: float(longest) / self.least_factors[classify_step(self.job, table.cluster, count)]
+            for count, longest in zip(table.counts, longest_s, strict=True)
+        }
 
-    def _choices(self, option: ClusterOption, found: Mapping[int, Found]) -> list[Choice]:
-        # runs of one distribution are estimated together, each with its own scale
-        alike: dict[Spread, dict[int, Found]] = defaultdict(dict)
-        scales: dict[int, float] = {}
-        for count, entry in found.items():
+    def _choices(self, table: OptionTable, found: Mapping[int, Found], *, limited: bool) -> list[Choice]:
+        """Price every option on the numbers found; keep what no other option beats there."""
+        groups = self._runs(table, found)
+        columns = {count: column for column, count in enumerate(table.counts)}
+        durations_s, sure_s, recovery_s = (np.full(len(columns), np.nan) for _ in range(3))
+        for runs, counts in groups:
+            mine = [columns[count] for count in counts]
+            durations_s[mine] = runs.central_s
+            recovery_s[mine] = runs.recovery_s
+            if not limited:
+                sure_s[mine] = runs.quantile_s(self.settings.constraints.confidence)
+        checkpoint_bytes = np.array([found[count].checkpoint_bytes if count in found else 0.0 for count in columns])
+        limits_s = table.limits_s(self.settings.constraints, checkpoint_bytes)
+        # without limits the nearest change is sought, which counts what a run costs at the confidence asked for
+        also = () if limited else (table.costs(sure_s, checkpoint_bytes),)
+        reached = [columns[count] for count in sorted(found)]
+        cells = table.find_unbeaten(reached, table.costs(durations_s, checkpoint_bytes, recovery_s), limits_s, also)
+        choices: dict[tuple[int, int], Choice] = {}
+        for runs, counts in groups:
+            places = {columns[count]: position for position, count in enumerate(counts)}
+            priced = [(row, column) for row, column in cells if column in places]
+            positions = [places[column] for _, column in priced]
+            limit_s = np.array([limits_s[cell] for cell in priced])
+            probability = runs.take(np.array(positions, dtype=np.intp)).probability_within(limit_s)
+            for cell, position, kept in zip(priced, positions, probability, strict=True):
+                choices[cell] = Choice(
+                    option=table.options[cell[0]],
+                    found=found[table.counts[cell[1]]],
+                    runs=runs,
+                    run_index=position,
+                    deadline_s=self.settings.constraints.deadline_s,
+                    probability=float(kept),
+                    rented_gpus=int(table.rented[cell]),
+                )
+        return [choices[cell] for cell in cells]
+
+    def _runs(self, table: OptionTable, found: Mapping[int, Found]) -> list[tuple[Runs, list[int]]]:
+        """Estimate the runs on each number; those of one distribution together, each with its own scale."""
+        alike: dict[Spread, dict[int, float]] = defaultdict(dict)
+        for count, entry in sorted(found.items()):
             spread = spread_step_time(self.calibration.evidence, entry.setting)
-            alike[replace(spread, scale=1.0, evidence=())][count] = entry
-            scales[count] = spread.scale
+            alike[replace(spread, scale=1.0, evidence=())][count] = spread.scale
         return [
-            choice
-            for spread, members in alike.items()
-            for choice in self._choices_of(option, members, spread, [scales[count] for count in members])
+            (self._runs_of([found[count] for count in scales], table, spread, scales), list(scales))
+            for spread, scales in alike.items()
         ]
 
-    def _choices_of(
-        self, option: ClusterOption, found: Mapping[int, Found], spread: Spread, scales: Sequence[float]
-    ) -> list[Choice]:
-        settings = self.settings
-        entries = list(found.values())
-        runs = estimate_runs(
+    def _runs_of(
+        self, entries: Sequence[Found], table: OptionTable, spread: Spread, scales: Mapping[int, float]
+    ) -> Runs:
+        return estimate_runs(
             np.array([entry.step_s for entry in entries]),
             np.array([entry.tokens_per_step for entry in entries]),
-            np.array(list(found), dtype=np.float64),
+            np.array(list(scales), dtype=np.float64),
             tokens=self.tokens,
-            gpus_per_node=option.cluster.gpus_per_node,
+            gpus_per_node=table.cluster.gpus_per_node,
             checkpoint_bytes=np.array([entry.checkpoint_bytes for entry in entries]),
             spread=spread,
-            spread_scale=np.array(scales),
-            assumptions=settings.run,
+            spread_scale=np.array(list(scales.values())),
+            assumptions=self.settings.run,
         )
-        rented = [option.rented_gpus(count, settings.run.spare_nodes) for count in found]
-        limit_s = np.array(
-            [
-                settings.constraints.limit_s(option, gpus, entry.checkpoint_bytes)
-                for gpus, entry in zip(rented, entries, strict=True)
-            ]
-        )
-        probability = runs.probability_within(limit_s)
-        return [
-            Choice(
-                option=option,
-                found=entry,
-                runs=runs,
-                run_index=position,
-                deadline_s=settings.constraints.deadline_s,
-                probability=float(probability[position]),
-                rented_gpus=rented[position],
-            )
-            for position, entry in enumerate(entries)
-        ]
 
 
 def search(
@@ -254,21 +257,18 @@ def search(
     """
     settings = settings or SearchSettings()
     running = _Search(job, options, recipes, calibration, settings, evaluate)
-    clusters = running.clusters()
     choices: list[Choice] = []
-    for done, (cluster, indices) in enumerate(clusters):
+    for done, table in enumerate(running.tables):
         if progress is not None:
-            progress(done, len(clusters))
-        choices += running.choose(cluster, indices, limited=True)
+            progress(done, len(running.tables))
+        choices += running.choose(table, limited=True)
     if progress is not None:
-        progress(len(clusters), len(clusters))
+        progress(len(running.tables), len(running.tables))
     constraints = settings.constraints
     if not any(choice.probability >= constraints.confidence for choice in choices):
         # nothing keeps the limits: look again without them, for what comes nearest
         running.count_anew()
-        choices = [
-            choice for cluster, indices in clusters for choice in running.choose(cluster, indices, limited=False)
-        ]
+        choices = [choice for table in running.tables for choice in running.choose(table, limited=False)]
     tallies = running.scanner.tallies
     ranked = price_ties(choices)
     _count_improbable(tallies, ranked, constraints)
@@ -296,10 +296,11 @@ def _curve(running: _Search, best: Choice) -> tuple[Choice, ...]:
     Constraints are set aside, and the evaluations stay outside the counts of the search.
     """
     running.count_anew()
-    cluster = best.option.cluster
-    indices = [index for index, option in enumerate(running.options) if option.cluster is cluster]
-    choices = running.choose(cluster, indices, limited=False)
-    cheapest = {choice.gpus: choice for choice in sorted(choices, key=_by_cost, reverse=True)}
+    cheapest: dict[int, Choice] = {}
+    for table in running.tables:
+        if table.cluster is best.option.cluster:
+            for choice in sorted(running.choose(table, limited=False), key=_by_cost):
+                cheapest.setdefault(choice.gpus, choice)
     return tuple(cheapest[gpus] for gpus in sorted(cheapest))
 
 

@@ -11,7 +11,7 @@ from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.verbs.compare_rows import SellerRow, rank_sellers
-from suanpei.verbs.compare_sellers import Biller, find_sellers, with_tax
+from suanpei.verbs.compare_sellers import Biller, find_sellers, seller_key, with_tax
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.job_summary import JobSummary, summarise_job
 from suanpei.verbs.plan_search import Planner
@@ -60,7 +60,7 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
     """
     started_s = perf_counter()
     _check(request)
-    planner = with_tax(Planner.prepare(request, progress))
+    planner = with_tax(Planner.prepare(request, progress, rivals_of=seller_key))
     job, terms = planner.job, planner.terms
     found = planner.search(job, planner.supplies, top=1)
     if found.failure is not None:

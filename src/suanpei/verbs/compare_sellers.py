@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from suanpei.machine.names import resolve_accelerator
 from suanpei.market.cost.tax import TaxReadings, load_tax_rates, read_tax_sides, worst_tax_factor
 from suanpei.market.offer import Offer
-from suanpei.market.offers_file import load_offers
+from suanpei.market.quotes.as_offers import name_seller
 from suanpei.market.tie import find_price_for_total
 from suanpei.messages import Message
 from suanpei.money import Money
@@ -101,7 +100,12 @@ def find_sellers(planner: Planner, found: SearchResult) -> tuple[Seller, ...]:
     Returns:
         One per seller named in the quotes, by name.
     """
-    names = _name_sellers(_read_offers(planner))
+    listed = planner.supplies.listed
+    left_out = () if listed is None else listed.left_out
+    named = [offer.provider for offer in (() if listed is None else listed.offers)]
+    named += [name_seller(item.seller, item.source) for item in left_out]
+    names = _name_sellers(named)
+    reasons = {_key_of(name_seller(item.seller, item.source)): item.reason for item in reversed(left_out)}
     by_seller: dict[str, list[Supply]] = {key: [] for key in names}
     for item in planner.supplies.items:
         by_seller[seller_key(_offer_of(item))].append(item)
@@ -120,13 +124,19 @@ def find_sellers(planner: Planner, found: SearchResult) -> tuple[Seller, ...]:
             best = biller.pick(items, keepers[key])
             sellers.append(Seller(name=names[key], best=best, reason=None))
         else:
-            sellers.append(_explain_missing(planner, biller, names[key], items, _of(items, near)))
+            seller = _explain_missing(planner, biller, names[key], items, _of(items, near))
+            unplanned = reasons.get(key) if not items else None
+            sellers.append(seller if unplanned is None else replace(seller, reason=unplanned))
     return tuple(sellers)
 
 
 def seller_key(offer: Offer) -> str:
     """Give one key per seller: the name without case and outer or doubled spaces."""
-    return " ".join(offer.provider.split()).casefold()
+    return _key_of(offer.provider)
+
+
+def _key_of(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 class Biller:
@@ -186,22 +196,11 @@ class Biller:
         return None if price is None else Money(amount=price, currency=currency)
 
 
-def _read_offers(planner: Planner) -> tuple[Offer, ...]:
-    """Read every offer given, those too that --gpu, --gpus and --region leave out of the search."""
-    catalogue = planner.inputs.catalogue
-
-    def name_of(text: str) -> str:
-        return resolve_accelerator(catalogue, text).accelerator.name
-
-    return tuple(offer for path in planner.request.offers for offer in load_offers(path, name_of))
-
-
-def _name_sellers(offers: Iterable[Offer]) -> dict[str, str]:
+def _name_sellers(written: Iterable[str]) -> dict[str, str]:
     """Give the name of each seller by its key; of several spellings the first in the alphabet."""
     names: dict[str, str] = {}
-    for offer in offers:
-        name = " ".join(offer.provider.split())
-        names[seller_key(offer)] = min(names.get(seller_key(offer), name), name)
+    for name in (" ".join(each.split()) for each in written):
+        names[_key_of(name)] = min(names.get(_key_of(name), name), name)
     return names
 
 

@@ -44,6 +44,8 @@ class OfferedList:
     """How quotes were read."""
     not_planned: tuple[Message, ...]
     """Which offers of quotes cannot be planned, by reason, and what was not read."""
+    left_out: tuple[LeftOut, ...]
+    """The same one by one."""
     questions: tuple[Question, ...]
     unread: tuple[Unread, ...]
 
@@ -81,7 +83,7 @@ def read_offers(
     offers = [offer for path in own for offer in load_offers(path, name_of)]
     quoted = [path for path in paths if path not in own]
     if not quoted:
-        return OfferedList(offers=tuple(offers), assumptions=(), not_planned=(), questions=(), unread=())
+        return OfferedList(offers=tuple(offers), assumptions=(), not_planned=(), left_out=(), questions=(), unread=())
     context = QuoteContext(
         catalogue=inputs.catalogue, prices=load_prices(inputs.catalogue), rates=rates, currency=currency, as_of=as_of
     )
@@ -105,6 +107,7 @@ def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
         offers=made.offers,
         assumptions=quotes.assumptions,
         not_planned=(*_say_left_out(made.left_out), *_say_unread(quotes.unread)),
+        left_out=made.left_out,
         questions=quotes.questions,
         unread=quotes.unread,
     )

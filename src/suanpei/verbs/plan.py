@@ -144,7 +144,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                 (
                     *job.assumptions,
                     *terms.assumptions,
-                    *planner.supplies.assumptions,
+                    *planner.supplies.explain(row.offer for row in rows),
                     *found.listed[0].choice.option.cluster.assumptions,
                     *_batch_notes(job, rows),
                     *PRACTICAL.messages(),

@@ -55,9 +55,11 @@ class PriceBand:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherBill:
-    """The same run at another tier's price."""
+    """The same run at another price."""
 
     tier: Tier | Literal["stated"]
+    provider: str | None
+    """Whose offer it is; None for an indicative price."""
     currency: str
     total: Money
     low: Money
@@ -157,6 +159,7 @@ class RowBuilder:
             other_bills=tuple(
                 OtherBill(
                     tier=bill.price.tier,
+                    provider=bill.price.provider if isinstance(bill.price, Offer) else None,
                     currency=bill.cost.currency,
                     total=bill.cost.total,
                     low=bill.cost.low,
@@ -170,15 +173,15 @@ class RowBuilder:
         )
 
     def bills(self, choice: Choice, run: RunEstimate) -> tuple[Bill, ...]:
-        """Make the bill at every price that serves so many accelerators, the cheapest first."""
+        """Make the bill of the choice, then those at the cheapest other prices of so many accelerators."""
         hours = RunHours(
             likely_hours=run.days * DAY_S / HOUR_S,
             low_hours=run.low_days * DAY_S / HOUR_S,
             high_hours=run.high_days * DAY_S / HOUR_S,
         )
         cluster = choice.option.cluster
-        prices = self.supplies.prices_for(cluster, choice.gpus)
-        return make_bills(
+        prices = self.supplies.prices_of(choice)
+        bills = make_bills(
             prices,
             gpus=choice.rented_gpus,
             gpus_per_node=cluster.gpus_per_node,
@@ -186,6 +189,8 @@ class RowBuilder:
             needs=self.needs(choice, run),
             facts=self.facts,
         )
+        # the choice's own stands first: it is the one that keeps deadline and budget with the probability shown
+        return tuple(sorted(bills, key=lambda bill: bill.price is not prices[0]))
 
     def needs(self, choice: Choice, run: RunEstimate) -> RunNeeds:
         """Give what a run of a choice stores, moves, and loses to stops."""

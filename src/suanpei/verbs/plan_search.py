@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError, NoAnswerError
 from suanpei.market.cost import CostFacts, load_cost_facts
+from suanpei.market.dominance import compete_all
 from suanpei.messages import Message
 from suanpei.planner.options import Constraints
 from suanpei.planner.rejections import Reason
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from suanpei.errors import SuanpeiError
     from suanpei.job.job import Job
+    from suanpei.market.offer import Offer
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.plan_request import PlanRequest, PlanTerms
 
@@ -44,12 +46,18 @@ class Planner:
     progress: Callable[[int, int], None] | None
 
     @classmethod
-    def prepare(cls, request: PlanRequest, progress: Callable[[int, int], None] | None = None) -> Planner:
+    def prepare(
+        cls,
+        request: PlanRequest,
+        progress: Callable[[int, int], None] | None = None,
+        rivals_of: Callable[[Offer], str] = compete_all,
+    ) -> Planner:
         """Read catalogue, terms, job and supplies of a request.
 
         Args:
             request: What the user said. [-]
             progress: Told about the accelerators searched and all of them. [-]
+            rivals_of: Names the group within which an offer competes: a seller, where each one's best is wanted. [-]
 
         Raises:
             InputError: something given is wrong or missing, naming it.
@@ -63,7 +71,7 @@ class Planner:
             terms=terms,
             inputs=inputs,
             job=job,
-            supplies=with_side_costs(build_supplies(request, terms, inputs), size_data(job, data)),
+            supplies=with_side_costs(build_supplies(request, terms, inputs, rivals_of), size_data(job, data)),
             data=data,
             facts=load_cost_facts(inputs.catalogue, terms.currency, terms.rates),
             progress=progress,

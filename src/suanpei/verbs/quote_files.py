@@ -32,7 +32,8 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
         context: Catalogue, prices, exchange rates, currency, day. [-]
 
     Returns:
-        What was read: forms of our own, then quotes of sellers, then catalogues of clouds; a file that cannot be read stands among the
+        What was read: forms of our own, then quotes of sellers, then catalogues of clouds; a file that cannot be read
+        stands among the
         unread.
 
     Raises:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
+from suanpei.market.dominance import compete_all
 from suanpei.market.indicative import PriceTerms, quote_indicative, state_price
-from suanpei.market.price_rows import is_in_region, load_prices
+from suanpei.market.price_rows import load_prices
 from suanpei.messages import Message
 from suanpei.planner.enumerate import choose_counts
 from suanpei.planner.options import ClusterOption
-from suanpei.verbs.offered import read_offers
+from suanpei.units import DAY_S
+from suanpei.verbs.offer_supply import MOST_OFFERS_NOTED, gather_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.cluster import Cluster
@@ -25,11 +29,13 @@ if TYPE_CHECKING:
     from suanpei.market.offer import Offer
     from suanpei.market.price_rows import PriceTable
     from suanpei.money import Money
+    from suanpei.planner.options import Choice
     from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.offered import OfferedList
     from suanpei.verbs.plan_request import PlanRequest, PlanTerms
 
-NO_LINKS = "none"
-"""An offer that names no links is planned without a network worth the name."""
+MOST_OTHER_PRICES = 5
+"""Prices that stand beside a plan's own. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +47,8 @@ class Supply:
     """None: no row serves, the plan says what the card may cost at most."""
     is_main: bool
     """Whether it may stand in the first table: CUDA cards of measured generations, and whatever the user names."""
+    notes: tuple[Message, ...] = ()
+    """What an offer leaves open and what was assumed of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,23 +57,74 @@ class Supplies:
 
     items: tuple[Supply, ...]
     assumptions: tuple[Message, ...]
+    notes: tuple[Message, ...] = ()
+    """What few offers leave open and what was assumed of them, those that are not searched included."""
+    offers: int = 0
+    """Offers that serve the request; 0 without. [-]"""
+    listed: OfferedList | None = None
+    """Everything read from files of offers, whether it serves or not; None without."""
 
     def prices_for(self, cluster: Cluster, gpus: int) -> tuple[IndicativePrice | Offer, ...]:
-        """Give every price at which so many accelerators of a cluster can be had."""
+        """Give every price at which so many accelerators of a cluster can be had, offers that cannot be best aside."""
         return tuple(
             item.price
-            for item in self.items
-            if item.option.cluster is cluster and gpus in item.option.counts and item.price is not None
+            for item in self._by_cluster.get(id(cluster), ())
+            if item.price is not None and gpus in item.option.counts
         )
 
+    def prices_of(self, choice: Choice) -> tuple[IndicativePrice | Offer, ...]:
+        """Give the price of a choice, and the `MOST_OTHER_PRICES` that would be cheapest for the same run after it."""
+        items = self._by_cluster.get(id(choice.option.cluster), ())
+        own = [item for item in items if item.option is choice.option]
+        others = [
+            (cost, place, item)
+            for place, item in enumerate(items)
+            if (option := item.option) is not choice.option
+            and choice.gpus in option.counts
+            and (cost := _cost_of(option, choice)) is not None
+        ]
+        cheapest = [item for *_, item in nsmallest(MOST_OTHER_PRICES, others)]
+        return tuple(item.price for item in (*own, *cheapest) if item.price is not None)
 
-def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supplies:
+    def explain(self, shown: Iterable[Offer | None]) -> tuple[Message, ...]:
+        """List the assumptions under a plan that shows these offers.
+
+        Up to `MOST_OFFERS_NOTED` offers, everything that any of them leaves open is listed; beyond, only what the
+        offers shown leave open, and of how many others it is not.
+        """
+        if self.offers <= MOST_OFFERS_NOTED:
+            return (*self.notes, *self.assumptions)
+        wanted = {id(offer) for offer in shown}
+        told = [item for item in self.items if id(item.price) in wanted]
+        rest = Message(
+            "what {count} more offers leave open is not listed: it is when one of them is planned, or quoted alone",
+            count=f"{self.offers - len(told):,}",
+        )
+        return (*dict.fromkeys(note for item in told for note in item.notes), *self.assumptions, rest)
+
+    @cached_property
+    def _by_cluster(self) -> dict[int, list[Supply]]:
+        groups: dict[int, list[Supply]] = {}
+        for item in self.items:
+            groups.setdefault(id(item.option.cluster), []).append(item)
+        return groups
+
+
+def _cost_of(option: ClusterOption, choice: Choice) -> float | None:
+    """Give what the run of a choice costs at another option of its cluster; None without a price."""
+    return option.cost_of(choice.days * DAY_S, option.rented_gpus(choice.gpus), choice.found.checkpoint_bytes)
+
+
+def build_supplies(
+    request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str] = compete_all
+) -> Supplies:
     """Gather what can be rented: the offers given, else every card of the catalogue at indicative prices.
 
     Args:
         request: Names of cards, offers, fabric.
         terms: Currency, counts, prices that the user states.
         inputs: Catalogue, recipes, calibration.
+        rivals_of: Names the group within which an offer competes; `compete_all` is one group.
 
     Returns:
         Supplies, cards in the order of the catalogue or of the names given.
@@ -80,7 +139,7 @@ def build_supplies(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Su
     if request.offers:
         if stated:
             raise InputError(Message("price: offers carry their own prices; give --price or --offers"))
-        return _from_offers(request, terms, inputs)
+        return _from_offers(request, terms, inputs, rivals_of)
     resolved = [resolve_accelerator(inputs.catalogue, name) for name in request.gpu]
     notes = [note for item in resolved for note in item.assumptions]
     accelerators: Sequence[Accelerator] = [item.accelerator for item in resolved]
@@ -157,39 +216,22 @@ def _supply(
             billing_hours=1.0 if unit is None else unit.term.billing_hours,
             minimum_hours=0.0 if unit is None else unit.term.minimum_hours,
             sold_by_node=unit is not None and unit.whole_nodes,
+            unit_gpus=1 if unit is None else unit.unit_gpus,
         ),
         price=price,
         is_main=bool(request.gpu) or bool(request.offers) or (accelerator.stack == "cuda" and is_measured),
     )
 
 
-def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supplies:
+def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> Supplies:
     """Plan only what is offered: each offer's cards, up to the number on hand, over the links that it names."""
-
-    def name_of(text: str) -> str:
-        return resolve_accelerator(inputs.catalogue, text).accelerator.name
-
-    wanted = {name_of(name) for name in request.gpu}
-    offered = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
-    notes: list[Message] = [*offered.assumptions, *offered.not_planned]
+    offered = gather_offers(request, terms, inputs, rivals_of)
     items: list[Supply] = []
-    for offer in offered.offers:
-        if wanted and offer.accelerator_name not in wanted:
-            continue
-        if request.region is not None and not is_in_region(offer, request.region):
-            continue
-        cluster = _offered_cluster(request, inputs, offer)
-        priced = offer.priced_in(terms.currency, terms.rates)
-        most = min(terms.counts.most, offer.count)
-        named = [count for count in (*(terms.counts.listed or ()), most) if count <= most]
-        counts = tuple(
-            count
-            for count in choose_counts(terms.counts.least, most, cluster.gpus_per_node, named)
-            if terms.counts.allows(count) and count <= most
-        )
-        notes += [*offer.assumptions, *offer.questions, *cluster.assumptions]
-        if counts:
-            items.append(_supply(request, inputs, cluster, priced, counts))
+    for group in offered.clusters:
+        for offer, counts, notes in zip(group.offers, group.counts, group.notes, strict=True):
+            supply = _supply(request, inputs, group.cluster, offer, counts)
+            option = replace(supply.option, rivals=rivals_of(offer))
+            items.append(replace(supply, option=option, notes=notes))
     if not items:
         raise InputError(
             Message(
@@ -197,25 +239,13 @@ def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> Supp
                 files=", ".join(str(path) for path in request.offers),
             )
         )
-    return Supplies(items=tuple(items), assumptions=tuple(dict.fromkeys(notes)))
-
-
-def _offered_cluster(request: PlanRequest, inputs: Inputs, offer: Offer) -> Cluster:
-    """Build the cluster of an offer: nodes of the size that is sold, over the links that it names."""
-    accelerator = resolve_accelerator(inputs.catalogue, offer.accelerator_name).accelerator
-    node_gpus = offer.unit_gpus if offer.unit_gpus > 1 else None
-    fabric = request.fabric or (offer.links if offer.names_links else NO_LINKS)
-    try:
-        return build_cluster(inputs.catalogue, accelerator, fabric, request.gpus_per_node or node_gpus)
-    except InputError as error:
-        raise InputError(
-            Message(
-                "offers: the offer of {provider} ({source}): {error}",
-                provider=offer.provider,
-                source=offer.source,
-                error=error.message,
-            )
-        ) from error
+    return Supplies(
+        items=tuple(items),
+        assumptions=offered.assumptions,
+        notes=offered.notes,
+        offers=offered.offers,
+        listed=offered.listed,
+    )
 
 
 def select_table(supplies: Supplies, *, is_main: bool) -> Supplies:

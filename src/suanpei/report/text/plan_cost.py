@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from suanpei.market.offer import Tier
     from suanpei.money import Money
     from suanpei.report.locale import Language
-    from suanpei.verbs.plan_rows import PlanRow
+    from suanpei.verbs.plan_rows import OtherBill, PlanRow
 
 
 def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
@@ -38,18 +38,17 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
         *_say_tax(row.cost),
         _say_cash(row.cost),
         *_say_exit(row.cost),
-        *(
-            Message(
-                "the same run from {tier}: {total} ({span})",
-                tier=name_tier(bill.tier),
-                total=bill.total,
-                span=say_money_span(bill.low, bill.high),
-            )
-            for bill in row.other_bills
-        ),
+        *map(_say_other_bill, row.other_bills),
     ]
     lines += [Paragraph(translate(message, lang)) for message in said]
     return [*lines, *_render_missing(row.cost, lang)]
+
+
+def _say_other_bill(bill: OtherBill) -> Message:
+    values = {"total": bill.total, "span": say_money_span(bill.low, bill.high)}
+    if bill.provider is not None:
+        return Message("the same run from {provider}: {total} ({span})", provider=bill.provider, **values)
+    return Message("the same run from {tier}: {total} ({span})", tier=name_tier(bill.tier), **values)
 
 
 def name_tier(tier: Tier | Literal["stated"]) -> Message:

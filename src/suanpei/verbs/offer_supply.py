@@ -1,0 +1,323 @@
+"""What a user's offers put up for rent: clusters, each with the offers that can be best on it.
+
+Physics sees of an offer only the card, the cards per node and the links; offers that agree in them share one cluster
+and are told apart by price alone, after physics. Rules:
+
+- A node has the cards that ``--gpus-per-node`` says, else those that the seller only sells together (a 4-card server is
+  a 4-card node), else the usual ones. What is sold together beyond a server (a rack, a pod) is paid whole.
+- An offer is planned on the usual numbers of cards up to those on hand, on all whole nodes on hand, and on the numbers
+  that ``--gpus`` lists. Where more than `MOST_ODD_COUNTS` unusual numbers are on hand for one cluster, all of them are
+  rounded down to usual ones, and that is said. No offer's numbers depend on another one's price.
+- Offers are never put together: two fabrics of 8 cards are not 16.
+- Equal offers stand in the order of price, seller's name, billing period, shortest rental, cards on hand (more first),
+  then every other wording: never in the order of the file. Clusters stand in the order of the catalogue, then by cards
+  per node, then the faster network first.
+- An offer than which another is no worse in every respect (`market.dominance`) is not searched, and counted.
+"""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from suanpei.errors import InputError
+from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.machine.cluster import build_cluster
+from suanpei.machine.names import resolve_accelerator
+from suanpei.market.dominance import Standing, compete_all, find_undominated
+from suanpei.market.price_rows import is_in_region
+from suanpei.messages import Message
+from suanpei.money import Money
+from suanpei.verbs.offer_counts import OfferCounts
+from suanpei.verbs.offered import read_offers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from suanpei.machine.accelerator import Accelerator
+    from suanpei.machine.cluster import Cluster
+    from suanpei.market.offer import Offer
+    from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.offered import OfferedList
+    from suanpei.verbs.plan_request import PlanRequest, PlanTerms
+
+NO_LINKS = "none"
+"""An offer that names no links is planned without a network worth the name."""
+
+LARGEST_SERVER_GPUS = 16
+"""Accelerators of the largest server that is one node; more that are sold together are several. [-]"""
+
+MOST_OFFERS_NOTED = 20
+"""Offers up to which everything that any of them leaves open is listed; beyond, that of the offers shown."""
+
+MOST_ODD_COUNTS = 8
+"""Numbers of cards beside the usual ones that are searched on one cluster. [-]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedCluster:
+    """One cluster with the offers that can be best on it."""
+
+    cluster: Cluster
+    offers: tuple[Offer, ...]
+    """In the plan's currency; of equal ones the first is taken."""
+    counts: tuple[tuple[int, ...], ...]
+    """Numbers of cards on which each offer is planned. [-]"""
+    notes: tuple[tuple[Message, ...], ...]
+    """What each offer leaves open and what was assumed of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedSupply:
+    """All that the offers put up for rent."""
+
+    clusters: tuple[OfferedCluster, ...]
+    assumptions: tuple[Message, ...]
+    """How many offers were left out, and why."""
+    notes: tuple[Message, ...]
+    """What the offers leave open and what was assumed of them; nothing beyond `MOST_OFFERS_NOTED` offers."""
+    offers: int
+    """How many serve the request. [-]"""
+    listed: OfferedList
+    """Everything that was read, whether it serves or not."""
+
+
+@dataclass(kw_only=True)
+class _Place:
+    """Where offers stand that physics cannot tell apart, while they are gathered."""
+
+    cluster: Cluster
+    wording: tuple[int, str]
+    """Of the cluster: the one that leaves least to assume stands for all, of equals the first in the alphabet."""
+    offers: list[Offer] = field(default_factory=list)
+    notes: list[tuple[Message, ...]] = field(default_factory=list)
+    """Of the cluster, as each offer words it."""
+
+    def notes_on(self, position: int) -> tuple[Message, ...]:
+        """Give what an offer leaves open and what was assumed of it."""
+        offer = self.offers[position]
+        return (*offer.assumptions, *offer.questions, *self.notes[position])
+
+
+def gather_offers(
+    request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str] = compete_all
+) -> OfferedSupply:
+    """Read the offers and sort them into clusters.
+
+    Args:
+        request: Files, cards, fabric, region. [-]
+        terms: Currency, numbers of cards. [-]
+        inputs: Catalogue. [-]
+        rivals_of: Names the group within which an offer competes. [-]
+
+    Returns:
+        Clusters in the order above.
+
+    Raises:
+        InputError: a file, name or fabric that cannot be read.
+    """
+    with _collection_paused():
+        return _gather(request, terms, inputs, rivals_of)
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Pause the collector of reference cycles: offers hold none, and walking ever more of them takes a fifth of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> OfferedSupply:
+    listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
+    places = _Places(request, inputs)
+    for offer in _of_interest(listed.offers, request, inputs):
+        places.add(offer)
+    counting = OfferCounts(terms)
+    clusters: list[OfferedCluster] = []
+    notes: list[Message] = []
+    assumptions = [*listed.assumptions, *listed.not_planned]
+    rounded: dict[str, None] = {}
+    offers = dominated = unsold = 0
+    for place in places.in_order():
+        ranked = _rank(place, terms, counting)
+        kept = find_undominated(ranked.rivals, _preference, rivals_of)
+        offers += len(ranked.rivals)
+        dominated += len(ranked.rivals) - len(kept)
+        unsold += len(place.offers) - len(ranked.rivals)
+        if offers <= MOST_OFFERS_NOTED:
+            notes += [note for position in ranked.positions for note in place.notes_on(position)]
+        if kept:
+            clusters.append(_take(place, ranked, kept, terms, counting.usual(place.cluster.gpus_per_node)))
+        rounded |= dict.fromkeys([place.cluster.accelerator.name] if ranked.is_rounded else [])
+    if rounded:
+        assumptions.append(
+            Message(
+                "so many different numbers of cards are on hand that each offer is planned on the next usual number"
+                " below what it has: {accelerators}",
+                accelerators=tuple(rounded),
+            )
+        )
+    if dominated:
+        assumptions.append(
+            Message(
+                "{count} of {offers} offers were not searched: on the same cards and links another one is no worse in"
+                " price, billing, tax, charges and cards on hand",
+                count=f"{dominated:,}",
+                offers=f"{offers:,}",
+            )
+        )
+    if unsold:
+        assumptions.append(
+            Message(
+                "{count} offers are left out: no number of cards asked for is on hand in the units in which they are"
+                " sold",
+                count=f"{unsold:,}",
+            )
+        )
+    return OfferedSupply(
+        clusters=tuple(clusters),
+        assumptions=tuple(assumptions),
+        notes=tuple(dict.fromkeys(notes)) if offers <= MOST_OFFERS_NOTED else (),
+        offers=offers,
+        listed=listed,
+    )
+
+
+def _of_interest(offers: Iterable[Offer], request: PlanRequest, inputs: Inputs) -> Iterator[Offer]:
+    """Give the offers of the cards and the region asked for."""
+    wanted = {resolve_accelerator(inputs.catalogue, text).accelerator.name for text in request.gpu}
+    for offer in offers:
+        if wanted and offer.accelerator_name not in wanted:
+            continue
+        if request.region is None or is_in_region(offer, request.region):
+            yield offer
+
+
+class _Places:
+    """Gathers offers by what physics sees of them."""
+
+    def __init__(self, request: PlanRequest, inputs: Inputs) -> None:
+        self._request = request
+        self._inputs = inputs
+        self._accelerators = load_accelerators(inputs.catalogue)
+        self._by_wording: dict[tuple[str, int, str], tuple[_Place, tuple[Message, ...]]] = {}
+        self._by_machine: dict[tuple[object, ...], _Place] = {}
+
+    def add(self, offer: Offer) -> None:
+        """Put an offer where it belongs."""
+        wording = (offer.accelerator_name, offer.unit_gpus, offer.links)
+        if wording not in self._by_wording:
+            self._by_wording[wording] = self._find(offer)
+        place, notes = self._by_wording[wording]
+        place.offers.append(offer)
+        place.notes.append(notes)
+
+    def in_order(self) -> list[_Place]:
+        """Give the places: the catalogue's order, then by cards per node, then the faster network first."""
+        ranks = {name: rank for rank, name in enumerate(self._accelerators)}
+
+        def rank(place: _Place) -> tuple[int, int, float, float, str]:
+            cluster = place.cluster
+            out = cluster.scale_out
+            speed = (-out.achievable_bytes_per_s, out.latency_s, out.name)
+            return (ranks[cluster.accelerator.name], cluster.gpus_per_node, *speed)
+
+        return sorted(self._by_machine.values(), key=rank)
+
+    def _find(self, offer: Offer) -> tuple[_Place, tuple[Message, ...]]:
+        """Give the place of an offer, and what is assumed of its cluster as it is worded."""
+        accelerator = self._accelerators[offer.accelerator_name]
+        fabric = self._request.fabric or (offer.links if offer.names_links else NO_LINKS)
+        node_gpus = self._request.gpus_per_node or _node_gpus(offer, accelerator)
+        try:
+            cluster = build_cluster(self._inputs.catalogue, accelerator, fabric, node_gpus)
+        except InputError as error:
+            raise InputError(
+                Message(
+                    "offers: the offer of {provider} ({source}): {error}",
+                    provider=offer.provider,
+                    source=offer.source,
+                    error=error.message,
+                )
+            ) from error
+        machine = (
+            *(accelerator.name, cluster.gpus_per_node, cluster.domain_gpus, cluster.fabric_is_assumed),
+            *(replace(link, name="", provenance=None) for link in (cluster.scale_up, cluster.scale_out)),
+        )
+        worded = (len(cluster.assumptions), fabric)
+        place = self._by_machine.setdefault(machine, _Place(cluster=cluster, wording=worded))
+        if worded < place.wording:
+            place.cluster, place.wording = cluster, worded
+        return place, cluster.assumptions
+
+
+def _node_gpus(offer: Offer, accelerator: Accelerator) -> int | None:
+    """Read the cards of a node from what is only sold together; None is the usual node."""
+    is_rack = accelerator.scale_up_domain > accelerator.node_gpus
+    return offer.unit_gpus if 1 < offer.unit_gpus <= LARGEST_SERVER_GPUS and not is_rack else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranked:
+    """The offers of one place with their prices and numbers of cards."""
+
+    rivals: list[Standing]
+    positions: list[int]
+    """Where each stands in the place. [-]"""
+    is_rounded: bool
+    """Whether unusual numbers of cards are rounded down."""
+
+
+def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts) -> _Ranked:
+    """Give the offers that have a number of cards that was asked for."""
+    node = place.cluster.gpus_per_node
+    factors = {
+        currency: float(terms.rates.convert(Money(amount=Decimal(1), currency=currency), terms.currency).amount)
+        for currency in {offer.price.currency for offer in place.offers}
+    }
+    served = [counting.count(offer, node) for offer in place.offers]
+    is_rounded = len({odd for _, odd in served} - {0}) > MOST_ODD_COUNTS
+    rivals, positions = [], []
+    for position, (offer, (usual_counts, odd_count)) in enumerate(zip(place.offers, served, strict=True)):
+        if usual_counts or odd_count:
+            factor = factors[offer.price.currency]
+            price, odd = float(offer.price.amount) * factor, 0 if is_rounded and usual_counts else odd_count
+            rivals.append(Standing(offer, price, factor, usual_counts, odd))
+            positions.append(position)
+    return _Ranked(rivals=rivals, positions=positions, is_rounded=is_rounded)
+
+
+def _preference(offer: Offer) -> tuple[Any, ...]:
+    """Order offers of one price: by the seller's name, then by what serves more, then by any other wording."""
+    term, tax = offer.term, offer.tax
+    return (
+        *(offer.provider, term.billing_hours, term.minimum_hours, -offer.count, offer.unit_gpus, term.usual_hours),
+        *(offer.tier, tax.state, tax.wording, offer.links, offer.region, str(offer.date), offer.note),
+    )
+
+
+def _take(
+    place: _Place, ranked: _Ranked, kept: Sequence[int], terms: PlanTerms, usual: tuple[int, ...]
+) -> OfferedCluster:
+    """Make options of the offers kept."""
+    served: dict[tuple[int, int], tuple[int, ...]] = {}
+    counts = []
+    for rival in (ranked.rivals[position] for position in kept):
+        size = (rival.usual_counts, rival.odd_count)
+        if size not in served:
+            served[size] = (*usual[: rival.usual_counts], *((rival.odd_count,) if rival.odd_count else ()))
+        counts.append(served[size])
+    return OfferedCluster(
+        cluster=place.cluster,
+        offers=tuple(ranked.rivals[position].offer.priced_in(terms.currency, terms.rates) for position in kept),
+        counts=tuple(counts),
+        notes=tuple(place.notes_on(ranked.positions[position]) for position in kept),
+    )
