@@ -114,19 +114,23 @@ class OptionTable:
         Returns:
             Rows and columns, by row.
         """
+        has_price = np.isfinite(self.prices[:, 0])
+        is_limited = bool(limits_s.max() > limits_s.min())
         cells: set[tuple[int, int]] = set()
         for column in columns:
-            rows = np.flatnonzero(self.offered[:, column])
-            has_price = np.isfinite(self.prices[rows, 0])
-            cells.update((int(row), column) for row in rows[~has_price][:1])
-            rows = rows[has_price]
+            offered = self.offered[:, column]
+            unpriced, rows = np.flatnonzero(offered & ~has_price), np.flatnonzero(offered & has_price)
+            cells.update((int(row), column) for row in unpriced[:1])
             if not len(rows):
                 continue
-            order = rows[np.lexsort((-limits_s[rows, column], costs[rows, column]))]
-            longest = np.maximum.accumulate(limits_s[order, column])
-            is_longer = np.append(True, longest[1:] > longest[:-1])
-            cells.update((int(row), column) for row in order[is_longer])
-            cells.update((int(rows[np.argmin(other[rows, column])]), column) for other in also)
+            cheapest = also if is_limited else (costs, *also)
+            cells.update((int(rows[np.argmin(other[rows, column])]), column) for other in cheapest)
+            if is_limited:
+                order = rows[np.lexsort((-limits_s[rows, column], costs[rows, column]))]
+                longest = np.maximum.accumulate(limits_s[order, column])
+                is_longer = np.append(True, longest[1:] > longest[:-1])
+                kept = order[is_longer].tolist()
+                cells.update((row, column) for row in kept)
         return sorted(cells)
 
     @cached_property
