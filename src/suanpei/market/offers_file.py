@@ -120,16 +120,20 @@ class _OfferReader:
         cells.append("")
         provider, gpu, price, currency, count, day, region, source, note = self._columns(cells)
         wording = self._conditions_of(cells)
+        amount = self._prices.get((price, currency))
         try:
-            terms, amount, name = self._conditions[wording], self._prices[price, currency], self._names[gpu]
+            terms, name = self._conditions[wording], self._names[gpu]
             on_hand, date_quoted = self._counts[count], self._dates[day]
             charges, payment = NOTHING_STATED if self._charges_of is None else self._charges[self._charges_of(cells)]
         except KeyError:
-            self._learn(Row(file=self._file, line=line, cells=dict(zip(self._header, cells, strict=False))), wording)
+            self._learn(self._row(line, cells), wording)
             cells.pop()
             return self.read(line, cells)
+        if amount is None:
+            amount = PriceCells(row=self._row(line, cells)).money("price_per_hour")
+            self._prices[price, currency] = amount
         if not provider:
-            Row(file=self._file, line=line, cells={}).required("provider")
+            self._row(line, cells).required("provider")
         return Offer(
             provider=provider,
             accelerator_name=name,
@@ -150,13 +154,14 @@ class _OfferReader:
             questions=self._say(provider, terms.asked) if terms.asked else (),
         )
 
+    def _row(self, line: int, cells: list[str]) -> Row:
+        return Row(file=self._file, line=line, cells=dict(zip(self._header, cells, strict=False)))
+
     def _learn(self, row: Row, wording: tuple[str, ...]) -> None:
         """Read the cells of a line that holds a new one."""
         cells, text = PriceCells(row=row), row.text
         if (name := text("gpu")) not in self._names:
             self._names[name] = self._read_name(row)
-        if (price := (text("price_per_hour"), text("currency"))) not in self._prices:
-            self._prices[price] = cells.money("price_per_hour")
         if (count := text("count")) not in self._counts:
             self._counts[count] = cells.count("count")
         if (day := text("date")) not in self._dates:

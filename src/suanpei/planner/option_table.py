@@ -127,20 +127,24 @@ class OptionTable:
         Returns:
             Rows and columns, by row.
         """
+        has_price = np.isfinite(self.prices[:, 0])
+        is_limited = bool(limits_s.max() > limits_s.min())
         cells: set[tuple[int, int]] = set()
         for column in columns:
+            offered = self.offered[:, column]
             for group in self._rivals:
-                rows = group[self.offered[group, column]]
-                has_price = np.isfinite(self.prices[rows, 0])
-                cells.update((int(row), column) for row in rows[~has_price][:1])
-                rows = rows[has_price]
+                unpriced = group[offered[group] & ~has_price[group]]
+                rows = group[offered[group] & has_price[group]]
+                cells.update((int(row), column) for row in unpriced[:1])
                 if not len(rows):
                     continue
-                order = rows[np.lexsort((-limits_s[rows, column], costs[rows, column]))]
-                longest = np.maximum.accumulate(limits_s[order, column])
-                is_longer = np.append(True, longest[1:] > longest[:-1])
-                cells.update((int(row), column) for row in order[is_longer])
-                cells.update((int(rows[np.argmin(other[rows, column])]), column) for other in also)
+                cheapest = also if is_limited else (costs, *also)
+                cells.update((int(rows[np.argmin(other[rows, column])]), column) for other in cheapest)
+                if is_limited:
+                    order = rows[np.lexsort((-limits_s[rows, column], costs[rows, column]))]
+                    longest = np.maximum.accumulate(limits_s[order, column])
+                    is_longer = np.append(True, longest[1:] > longest[:-1])
+                    cells.update((int(row), column) for row in order[is_longer])
         return sorted(cells)
 
     @cached_property

@@ -9,7 +9,6 @@ from suanpei.planner.enumerate import choose_counts
 from suanpei.planner.options import count_rented_gpus
 
 if TYPE_CHECKING:
-    from suanpei.market.offer import Offer
     from suanpei.verbs.plan_request import PlanTerms
 
 
@@ -30,9 +29,9 @@ class OfferCounts:
             self._usual[node_gpus] = tuple(count for count in counts if asked.allows(count))
         return self._usual[node_gpus]
 
-    def count(self, offer: Offer, node_gpus: int) -> tuple[int, int]:
-        """Give how many of the usual numbers an offer serves, and an unusual one that it serves, or 0. [-]"""
-        key = (offer.count, offer.unit_gpus, node_gpus)
+    def count(self, on_hand: int, unit_gpus: int, node_gpus: int) -> tuple[int, int]:
+        """Give how many of the usual numbers such an offer serves, and an unusual one that it serves, or 0. [-]"""
+        key = (on_hand, unit_gpus, node_gpus)
         if key not in self._known:
             self._known[key] = (self._count_usual(*key), self._find_odd(*key))
         return self._known[key]

@@ -279,19 +279,23 @@ class _Ranked:
 def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts) -> _Ranked:
     """Give the offers that have a number of cards that was asked for."""
     node = place.cluster.gpus_per_node
-    factors = {
-        currency: float(terms.rates.convert(Money(amount=Decimal(1), currency=currency), terms.currency).amount)
-        for currency in {offer.price.currency for offer in place.offers}
-    }
-    served = [counting.count(offer, node) for offer in place.offers]
-    is_rounded = len({odd for _, odd in served} - {0}) > MOST_ODD_COUNTS
+    sizes = {(offer.count, offer.unit_gpus) for offer in place.offers}
+    served = {size: counting.count(*size, node) for size in sizes}
+    is_rounded = len({odd for _, odd in served.values()} - {0}) > MOST_ODD_COUNTS
+    factors: dict[str, float] = {}
     rivals, positions = [], []
-    for position, (offer, (usual_counts, odd_count)) in enumerate(zip(place.offers, served, strict=True)):
-        if usual_counts or odd_count:
-            factor = factors[offer.price.currency]
-            price, odd = float(offer.price.amount) * factor, 0 if is_rounded and usual_counts else odd_count
-            rivals.append(Standing(offer, price, factor, usual_counts, odd))
-            positions.append(position)
+    for position, offer in enumerate(place.offers):
+        usual_counts, odd_count = served[offer.count, offer.unit_gpus]
+        if not usual_counts and not odd_count:
+            continue
+        price = offer.price
+        if price.currency not in factors:
+            one = Money(amount=Decimal(1), currency=price.currency)
+            factors[price.currency] = float(terms.rates.convert(one, terms.currency).amount)
+        factor = factors[price.currency]
+        odd_count = 0 if is_rounded and usual_counts else odd_count
+        rivals.append(Standing(offer, float(price.amount) * factor, factor, usual_counts, odd_count))
+        positions.append(position)
     return _Ranked(rivals=rivals, positions=positions, is_rounded=is_rounded)
 
 
