@@ -6,7 +6,7 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Charges, Payment
+from suanpei.market.terms import MONEY_CHARGES, NO_CHARGES, NO_PAYMENT, Charges, Payment
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.quantities import parse_currency
@@ -14,10 +14,8 @@ from suanpei.quantities import parse_currency
 if TYPE_CHECKING:
     from suanpei.market.price_rows import PriceCells
 
-MONEY_COLUMNS = ("storage_per_gb_month", "ingress_per_gb", "egress_per_gb", "set_up", "fabric_per_gpu_hour")
-"""In the currency of the row."""
 PAYMENT_COLUMNS = ("deposit_months", "prepaid_months", "prepaid_fraction")
-CHARGE_COLUMNS = (*MONEY_COLUMNS, "early_exit_fraction", "bills_outages", *PAYMENT_COLUMNS)
+CHARGE_COLUMNS = (*MONEY_CHARGES, "early_exit_fraction", "bills_outages", *PAYMENT_COLUMNS)
 
 _MOST = Decimal(10**9)
 """Above this an amount is a slip of the pen in any currency."""
@@ -34,9 +32,9 @@ def read_charges(cells: PriceCells) -> Charges:
     Raises:
         InputError: A cell that is no amount, share or yes or no, named with file, line and column.
     """
-    if not cells.text(*MONEY_COLUMNS, "early_exit_fraction", "bills_outages"):
+    if not cells.text(*MONEY_CHARGES, "early_exit_fraction", "bills_outages"):
         return NO_CHARGES
-    money = {column: _read_money(cells, column) for column in MONEY_COLUMNS}
+    money = {column: _read_money(cells, column) for column in MONEY_CHARGES}
     said = cells.text("bills_outages").casefold()
     if said and said not in _YES_OR_NO:
         raise cells.bad(column="bills_outages", given=said, wanted=Message("yes, no or nothing"))

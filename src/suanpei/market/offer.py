@@ -170,20 +170,12 @@ class Offer:
         def converted(money: Money | None) -> Money | None:
             return None if money is None else rates.convert(money, currency)
 
-        charges = self.charges
         return replace(
             self,
             price=rates.convert(self.price, currency),
             price_low=converted(self.price_low),
             price_high=converted(self.price_high),
-            charges=replace(
-                charges,
-                storage_per_gb_month=converted(charges.storage_per_gb_month),
-                ingress_per_gb=converted(charges.ingress_per_gb),
-                egress_per_gb=converted(charges.egress_per_gb),
-                set_up=converted(charges.set_up),
-                fabric_per_gpu_hour=converted(charges.fabric_per_gpu_hour),
-            ),
+            charges=self.charges.priced_in(currency, rates),
             assumptions=(*self.assumptions, note),
         )
 

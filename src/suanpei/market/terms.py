@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suanpei.units import MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
-    from suanpei.money import Money
+    from suanpei.money import ExchangeRates, Money
 
 DAY_HOURS = 24.0
 
@@ -88,6 +88,26 @@ class Charges:
     """Share of the rent of the unused minimum term that an early exit costs. [-]"""
     bills_outages: bool | None = None
     """Whether hours lost to the seller's machines are paid."""
+
+    def priced_in(self, currency: str, rates: ExchangeRates) -> Self:
+        """Give the charges in one currency.
+
+        Args:
+            currency: ISO code. [-]
+            rates: Exchange rates. [-]
+
+        Raises:
+            InputError: No rate joins the currencies.
+        """
+        stated = {name: value for name in MONEY_CHARGES if (value := getattr(self, name)) is not None}
+        if all(value.currency == currency for value in stated.values()):
+            return self
+        changes: dict[str, Any] = {name: rates.convert(value, currency) for name, value in stated.items()}
+        return replace(self, **changes)
+
+
+MONEY_CHARGES = ("storage_per_gb_month", "ingress_per_gb", "egress_per_gb", "set_up", "fabric_per_gpu_hour")
+"""Fields of `Charges` that are amounts."""
 
 
 @dataclass(frozen=True, kw_only=True)

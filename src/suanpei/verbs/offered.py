@@ -102,7 +102,7 @@ def read_offers(
 def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
     """Read quotes, and make offers of those that can be planned."""
     quotes = gather_quotes(paths, None, context)
-    made = make_offers(quotes, context.catalogue, context.as_of)
+    made = make_offers(quotes, context.catalogue, context.rates, context.as_of)
     return OfferedList(
         offers=made.offers,
         assumptions=quotes.assumptions,

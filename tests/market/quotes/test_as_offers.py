@@ -13,6 +13,7 @@ from suanpei.market.quotes.as_offers import make_offers, to_money
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.money import Money
+from tests.market.price_samples import RATES
 from tests.market.quotes.quoted_samples import CATALOGUE, DAY, price, quoted, quotes, reading
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def made(quote: QuotedOffer) -> Offer:
-    plannable = make_offers(quotes(quote), CATALOGUE, DAY)
+    plannable = make_offers(quotes(quote), CATALOGUE, RATES, DAY)
     assert plannable.left_out == ()
     (offer,) = plannable.offers
     return offer
 
 
 def reason(quote: QuotedOffer) -> str:
-    plannable = make_offers(quotes(quote), CATALOGUE, DAY)
+    plannable = make_offers(quotes(quote), CATALOGUE, RATES, DAY)
     assert plannable.offers == ()
     (left_out,) = plannable.left_out
     assert (left_out.source, left_out.seller) == (quote.source, quote.seller)
@@ -37,6 +38,15 @@ def reason(quote: QuotedOffer) -> str:
 
 def cny(amount: str) -> Money:
     return Money(amount=Decimal(amount), currency="CNY")
+
+
+def test_charges_follow_into_the_currency_of_the_price() -> None:
+    dollars = Charges(egress_per_gb=Money(amount=Decimal("0.09"), currency="USD"))
+    assert made(quoted(charges=dollars)).charges.egress_per_gb == cny("0.648")  # 0.09 x 7.2
+
+
+def test_a_price_too_cheap_to_be_true_is_not_planned() -> None:
+    assert reason(quoted(flags=("too_cheap_unit_suspect",))).startswith("it is too cheap to be true")
 
 
 def test_an_offer_that_says_everything_is_taken_as_it_stands() -> None:

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.quoted import Place, Pricing, QuotedOffer, Quotes
+    from suanpei.money import ExchangeRates
 
 DIGITS = 6
 """Decimals of a price per accelerator-hour that is planned with. [-]"""
 COMPONENT_FLAG = "component_price"
 """The flag of a price that leaves out the machine around the card."""
+CHEAP_FLAG = "too_cheap_unit_suspect"
+"""The flag of a price far below the band: planned as written, it would come first and mislead."""
 MODIFIED_FLAG = "modified_card"
 
 _TERMS: Mapping[Pricing, Term] = {
@@ -64,23 +67,25 @@ class PlannableOffers:
     left_out: tuple[LeftOut, ...]
 
 
-def make_offers(quotes: Quotes, catalogue: Catalogue, as_of: date) -> PlannableOffers:
+def make_offers(quotes: Quotes, catalogue: Catalogue, rates: ExchangeRates, as_of: date) -> PlannableOffers:
     """Make of quotes what a plan can rent.
 
     Left out, each with its reason, are offers without a price or a card of the catalogue, with nothing on hand, past
-    their validity, and prices of a component. An unknown count is one unit, unknown links are planned at their worst
-    reading, an unknown term follows from the way of paying; each of these is asked or said. An offer's questions are
-    those that its plan hangs on; all that a seller is to be asked stands in the quotes.
+    their validity, prices of a component, and prices too cheap to be true as they are written. An unknown count is one
+    unit, unknown links are planned at their worst reading, an unknown term follows from the way of paying; each of
+    these is asked or said. An offer's questions are those that its plan hangs on; all that a seller is to be asked
+    stands in the quotes.
 
     Args:
         quotes: What was read. [-]
         catalogue: Holds accelerators and fabrics. [-]
+        rates: Exchange rates, for charges in another currency than the price. [-]
         as_of: The day on which an offer must still hold. [-]
 
     Returns:
         The offers in the order of the quotes, and those left out.
     """
-    maker = _Maker(catalogue, as_of)
+    maker = _Maker(catalogue, rates, as_of)
     offers: list[Offer] = []
     left_out: list[LeftOut] = []
     for quoted in quotes.offers:
@@ -110,8 +115,9 @@ def name_seller(seller: str, source: Place) -> str:
 class _Maker:
     """Makes offers of one catalogue, remembering which links of which card can be read."""
 
-    def __init__(self, catalogue: Catalogue, as_of: date) -> None:
+    def __init__(self, catalogue: Catalogue, rates: ExchangeRates, as_of: date) -> None:
         self.catalogue = catalogue
+        self.rates = rates
         self.as_of = as_of
         self.readable: dict[tuple[str, str], bool] = {}
 
@@ -160,7 +166,7 @@ class _Maker:
             source=f"{quoted.source.file}:{quoted.source.cell}",
             note=quoted.note,
             tax=Tax(state=price.tax, rate_fraction=price.tax_rate),
-            charges=quoted.charges,
+            charges=quoted.charges.priced_in(price.currency, self.rates),
             payment=quoted.payment,
             assumptions=tuple(said),
             questions=tuple(asked),
@@ -204,6 +210,8 @@ def _why_not(quoted: QuotedOffer, as_of: date) -> Message | None:
     """Say why an offer with a card and a price cannot be planned; None where it can."""
     if COMPONENT_FLAG in quoted.flags:
         return Message("its price leaves out the machine around the card")
+    if CHEAP_FLAG in quoted.flags:
+        return Message("it is too cheap to be true as written: have the unit of its price confirmed first")
     if quoted.valid_until is not None and quoted.valid_until < as_of:
         return Message("it ended on {date}", date=quoted.valid_until.isoformat())
     unit = quoted.accelerators_per_unit or 1
@@ -249,7 +257,7 @@ def _choose_tier(quoted: QuotedOffer, term: Term) -> Tier:
 
 
 def _ask_about_price(quoted: QuotedOffer, provider: str, tier: Tier) -> list[Message]:
-    """List what the price leaves open: its upper end, its tax, whether it stays, whether it is what it seems."""
+    """List what the price leaves open: its upper end, whether it stays, whether it is what it seems."""
     price = quoted.price_per_accelerator_hour
     asked: list[Message] = []
     if price.high is None:
@@ -258,8 +266,6 @@ def _ask_about_price(quoted: QuotedOffer, provider: str, tier: Tier) -> list[Mes
                 "the price of {provider} is a lowest one: ask what this rental would really cost", provider=provider
             )
         )
-    if price.tax == "unknown":
-        asked.append(Message("ask {provider} whether tax is in the price, and at which rate", provider=provider))
     if quoted.confidence == "low":
         asked.append(
             Message(
