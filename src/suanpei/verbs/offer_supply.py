@@ -18,6 +18,7 @@ and are told apart by price alone, after physics. Rules:
 from __future__ import annotations
 
 import gc
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -35,7 +36,7 @@ from suanpei.money import Money
 from suanpei.verbs.offer_counts import OfferCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from suanpei.machine.accelerator import Accelerator
@@ -132,8 +133,8 @@ def _collection_paused() -> Iterator[None]:
 
 def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> OfferedSupply:
     places = _Places(request, inputs)
-    for path, offer in _read(request, inputs):
-        places.add(path, offer)
+    for path in request.offers:
+        places.add(path, _read(path, request, inputs))
     counting = OfferCounts(terms)
     clusters: list[OfferedCluster] = []
     notes: list[Message] = []
@@ -184,21 +185,21 @@ def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs) -> OfferedSu
     )
 
 
-def _read(request: PlanRequest, inputs: Inputs) -> Iterator[tuple[Path, Offer]]:
-    """Read the offers of all files, those of the cards and the region asked for."""
+def _read(path: Path, request: PlanRequest, inputs: Inputs) -> Sequence[Offer]:
+    """Read the offers of one file, those of the cards and the region asked for."""
 
     def name_of(text: str) -> str:
         return resolve_accelerator(inputs.catalogue, text).accelerator.name
 
-    wanted = {name_of(name) for name in request.gpu}
-    for path in request.offers:
-        if not path.is_file():
-            raise InputError(Message("offers: {path} is not a file", path=str(path)))
-        for offer in load_offers(path, name_of):
-            if wanted and offer.accelerator_name not in wanted:
-                continue
-            if request.region is None or is_in_region(offer, request.region):
-                yield path, offer
+    if not path.is_file():
+        raise InputError(Message("offers: {path} is not a file", path=str(path)))
+    offers: Sequence[Offer] = load_offers(path, name_of)
+    if request.gpu:
+        wanted = {name_of(name) for name in request.gpu}
+        offers = [offer for offer in offers if offer.accelerator_name in wanted]
+    if request.region is not None:
+        offers = [offer for offer in offers if is_in_region(offer, request.region)]
+    return offers
 
 
 class _Places:
@@ -208,17 +209,17 @@ class _Places:
         self._request = request
         self._inputs = inputs
         self._accelerators = load_accelerators(inputs.catalogue)
-        self._by_wording: dict[tuple[str, int, str], tuple[_Place, tuple[Message, ...]]] = {}
         self._by_machine: dict[tuple[object, ...], _Place] = {}
 
-    def add(self, path: Path, offer: Offer) -> None:
-        """Put an offer where it belongs."""
-        wording = (offer.accelerator_name, offer.unit_gpus, offer.links)
-        if wording not in self._by_wording:
-            self._by_wording[wording] = self._find(path, offer)
-        place, notes = self._by_wording[wording]
-        place.offers.append(offer)
-        place.notes.append(notes)
+    def add(self, path: Path, offers: Iterable[Offer]) -> None:
+        """Put the offers of a file where they belong."""
+        by_wording: defaultdict[tuple[str, int, str], list[Offer]] = defaultdict(list)
+        for offer in offers:
+            by_wording[offer.accelerator_name, offer.unit_gpus, offer.links].append(offer)
+        for alike in by_wording.values():
+            place, notes = self._find(path, alike[0])
+            place.offers += alike
+            place.notes += [notes] * len(alike)
 
     def in_order(self) -> list[_Place]:
         """Give the places: the catalogue's order, then by cards per node, then the faster network first."""
