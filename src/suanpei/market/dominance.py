@@ -34,7 +34,7 @@ from suanpei.market.terms import NO_CHARGES, NO_PAYMENT
 from suanpei.money import Money
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,8 +45,11 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-9
 """Share of a period that is rounding noise, as in bills. [-]"""
 
-_MOST_COMPARED = 500
+_MOST_COMPARED = 512
 """Offers of one kind that are compared with the rest of it; what they leave is kept, which is safe."""
+
+_TOGETHER = 64
+"""Offers that are compared with all others at a time."""
 
 
 class Standing(NamedTuple):
@@ -87,12 +90,18 @@ def find_undominated(
     Returns:
         Positions, by price, then by preference.
     """
+
+    def in_order(position: int) -> tuple[Any, ...]:
+        offer, price, *_ = rivals[position]
+        return (price, *preference(offer), position)
+
+    order = sorted(_drop_plainly_dearer(rivals, rivals_of), key=in_order)
     kinds: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for position in _in_order(rivals, _drop_plainly_dearer(rivals, rivals_of), preference):
+    for place, position in enumerate(order):
         offer = rivals[position].offer
-        kinds[rivals_of(offer), _kind(offer)].append(position)
-    kept = [members[row] for members in kinds.values() for row in _cull([rivals[member] for member in members])]
-    return _in_order(rivals, kept, preference)
+        kinds[rivals_of(offer), _kind(offer)].append(place)
+    kept = [members[row] for members in kinds.values() for row in _cull([rivals[order[place]] for place in members])]
+    return [order[place] for place in sorted(kept)]
 
 
 def _drop_plainly_dearer(rivals: Sequence[Standing], rivals_of: Callable[[Offer], str]) -> list[int]:
@@ -114,12 +123,6 @@ def _drop_plainly_dearer(rivals: Sequence[Standing], rivals_of: Callable[[Offer]
                 least_price, widest = price, -fewer
                 kept.append(position)
     return kept
-
-
-def _in_order(
-    rivals: Sequence[Standing], positions: Iterable[int], preference: Callable[[Offer], tuple[Any, ...]]
-) -> list[int]:
-    return sorted(positions, key=lambda place: (rivals[place].price, *preference(rivals[place].offer), place))
 
 
 def _kind(offer: Offer) -> Hashable:
@@ -148,17 +151,17 @@ def _cull(rivals: Sequence[Standing]) -> list[int]:
     multiples = [values for values in multiples if np.ptp(values) > 0.0]
     odd = np.array([rival.odd_count for rival in rivals])
     alive = np.ones(len(rivals), dtype=np.bool_)
-    for row in range(len(rivals)):
-        if not alive[row]:
-            continue
-        no_better = np.all(less_is_better >= less_is_better[row], axis=1)
-        no_better &= (odd == 0) | (odd == odd[row])
+    for start in range(0, min(len(rivals), _MOST_COMPARED), _TOGETHER):
+        rows = start + np.flatnonzero(alive[start : start + _TOGETHER])
+        no_better = (odd == 0) | (odd == odd[rows, None])
+        for column in less_is_better.T:
+            no_better &= column >= column[rows, None]
         for values in multiples:
-            no_better &= _is_multiple(values, values[row])
-        alive &= ~no_better
-        alive[row] = True
-        if row >= _MOST_COMPARED:
-            break
+            no_better &= _is_multiple(values, values[rows, None])
+        for row, drops in zip(rows.tolist(), no_better, strict=True):
+            if alive[row]:
+                alive &= ~drops
+                alive[row] = True
     return np.flatnonzero(alive).tolist()
 
 
@@ -184,7 +187,7 @@ def _number(value: object, currency_factor: float) -> float:
     return 0.0 if value is None else float(value)  # type: ignore[arg-type]  # months and shares are decimals
 
 
-def _is_multiple(values: FloatArray, period: float) -> NDArray[np.bool_]:
-    """Tell which values are whole multiples of a period."""
-    ratio = values / period
+def _is_multiple(values: FloatArray, periods: FloatArray) -> NDArray[np.bool_]:
+    """Tell which values are whole multiples of which periods; the arrays broadcast."""
+    ratio = values / periods
     return np.asarray((np.abs(ratio - np.round(ratio)) <= _TOLERANCE * ratio) & (ratio > 0.5))

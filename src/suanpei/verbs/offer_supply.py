@@ -18,6 +18,7 @@ and are told apart by price alone, after physics. Rules:
 from __future__ import annotations
 
 import gc
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -138,8 +139,7 @@ def _collection_paused() -> Iterator[None]:
 def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> OfferedSupply:
     listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
     places = _Places(request, inputs)
-    for offer in _of_interest(listed.offers, request, inputs):
-        places.add(offer)
+    places.add(_of_interest(listed.offers, request, inputs))
     counting = OfferCounts(terms)
     clusters: list[OfferedCluster] = []
     notes: list[Message] = []
@@ -191,14 +191,14 @@ def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: C
     )
 
 
-def _of_interest(offers: Iterable[Offer], request: PlanRequest, inputs: Inputs) -> Iterator[Offer]:
+def _of_interest(offers: Sequence[Offer], request: PlanRequest, inputs: Inputs) -> Sequence[Offer]:
     """Give the offers of the cards and the region asked for."""
-    wanted = {resolve_accelerator(inputs.catalogue, text).accelerator.name for text in request.gpu}
-    for offer in offers:
-        if wanted and offer.accelerator_name not in wanted:
-            continue
-        if request.region is None or is_in_region(offer, request.region):
-            yield offer
+    if request.gpu:
+        wanted = {resolve_accelerator(inputs.catalogue, text).accelerator.name for text in request.gpu}
+        offers = [offer for offer in offers if offer.accelerator_name in wanted]
+    if request.region is not None:
+        offers = [offer for offer in offers if is_in_region(offer, request.region)]
+    return offers
 
 
 class _Places:
@@ -208,17 +208,17 @@ class _Places:
         self._request = request
         self._inputs = inputs
         self._accelerators = load_accelerators(inputs.catalogue)
-        self._by_wording: dict[tuple[str, int, str], tuple[_Place, tuple[Message, ...]]] = {}
         self._by_machine: dict[tuple[object, ...], _Place] = {}
 
-    def add(self, offer: Offer) -> None:
-        """Put an offer where it belongs."""
-        wording = (offer.accelerator_name, offer.unit_gpus, offer.links)
-        if wording not in self._by_wording:
-            self._by_wording[wording] = self._find(offer)
-        place, notes = self._by_wording[wording]
-        place.offers.append(offer)
-        place.notes.append(notes)
+    def add(self, offers: Iterable[Offer]) -> None:
+        """Put offers where they belong."""
+        by_wording: defaultdict[tuple[str, int, str], list[Offer]] = defaultdict(list)
+        for offer in offers:
+            by_wording[offer.accelerator_name, offer.unit_gpus, offer.links].append(offer)
+        for alike in by_wording.values():
+            place, notes = self._find(alike[0])
+            place.offers += alike
+            place.notes += [notes] * len(alike)
 
     def in_order(self) -> list[_Place]:
         """Give the places: the catalogue's order, then by cards per node, then the faster network first."""

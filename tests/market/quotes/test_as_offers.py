@@ -174,7 +174,6 @@ def test_what_is_open_or_suspicious_is_asked() -> None:
         )
     )
     assert [str(question) for question in offer.questions] == [
-        "ask 甲云 whether tax is in the price, and at which rate",
         "the price of 甲云 at F4 is suspicious: have it confirmed before you count on it",
         "the card of 甲云 is modified: ask for the warranty",
     ]
