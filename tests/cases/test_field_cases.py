@@ -1,7 +1,7 @@
 """Every case from the field is answered by the product, or stands in unanswered.csv with the reason.
 
-The adapters (``memory``, ``time_flops``, ``strategy``, ``config``, ``quotes``) name the public function that answers each
-field and translate inputs; they hold no arithmetic of their own beyond units.
+The adapters (``memory``, ``time_flops``, ``strategy``, ``config``, ``quotes``) name the public function that answers
+each field and translate inputs; they hold no arithmetic of their own beyond units.
 """
 
 from __future__ import annotations
