@@ -21,6 +21,8 @@ _NUMBER = (
     r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
     r"|\d{1,3}(?:['’ ]\d{3})+(?:[.,]\d{1,2})?(?![\d.,'’])|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?|\.\d+)"
 )
+_BARE = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+"""A number as most tables write it."""
 _TAIL = r"\d(?:千|百)?(?![\d.,万卡台张块节个x×折%gt-])"
 _SCALES = {"万": 10_000, "w": 10_000, "千": 1_000, "k": 1_000}
 _NO_MONEY = re.compile(
@@ -29,7 +31,8 @@ _NO_MONEY = re.compile(
 )
 _BEFORE_NUMBER = r"(?<![\d.,a-z_#:/-])"
 _DATE_LIKE = re.compile(r"(?:19|20)\d\d\s*(?:[年/.-]\s*\d{1,2}(?:\s*[月/.-]\s*\d{1,2}\s*日?)?|年(?!\d))")
-_MOST_DIGITS = 15
+_LONGEST_NUMBER = 20
+"""A longer number is no price. [characters]"""
 _LONGEST_TEXT = 2_000
 """Longer texts are read to here: no price cell or chat line is longer. [-]"""
 
@@ -83,9 +86,11 @@ class AmountReader:
             is_price: Whether the text stands where a price is expected: bare numbers are then amounts; elsewhere an
                 amount needs a currency, a scale, a unit behind a mark, or a word such as 月租 before it.
         """
+        if is_price and (bare := _BARE.fullmatch(text)) is not None and len(text) <= _LONGEST_NUMBER:
+            return (_bare_amount(bare),)
         return self._read(text[:_LONGEST_TEXT], is_price)
 
-    @lru_cache(maxsize=32_768)  # noqa: B019  readers live as long as their catalogue
+    @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def _read(self, text: str, is_price: bool) -> tuple[Amount, ...]:  # noqa: FBT001
         dates = [found.span() for found in _DATE_LIKE.finditer(text)]
         found: list[Amount] = []
@@ -139,6 +144,24 @@ class AmountReader:
         )
 
 
+def _bare_amount(found: re.Match[str]) -> Amount:
+    """Make the amount of a cell that is nothing but a number."""
+    digits = found.group().replace(",", "")
+    whole, _, decimals = digits.partition(".")
+    value = Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
+    return Amount(
+        low=value,
+        high=value,
+        currency=None,
+        is_scaled=False,
+        unit=NO_UNIT,
+        is_from=False,
+        has_decimal_comma=False,
+        start=0,
+        end=found.end(),
+    )
+
+
 def _speaks_for_itself(currency: str | None, *, is_scaled: bool, unit: Unit) -> bool:
     """Tell whether a number in running text is an amount of money."""
     if currency is not None:
@@ -151,10 +174,11 @@ def _speaks_for_itself(currency: str | None, *, is_scaled: bool, unit: Unit) -> 
 def _value(match: re.Match[str], name: str) -> tuple[Fraction | None, bool]:
     """Give a number as a fraction, and whether its decimals stand behind a comma."""
     written, scale, tail = match[f"number{name}"], match[f"scale{name}"], match[f"tail{name}"]
-    if sum(character.isdigit() for character in written) > _MOST_DIGITS:
+    if len(written) > _LONGEST_NUMBER:
         return None, False
     digits, has_comma = _arabic(written)
-    value = Fraction(digits)
+    whole, _, decimals = digits.partition(".")
+    value = Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
     if scale and tail:
         spelled = read_number(f"{digits}{'万' if scale == 'w' else '千' if scale == 'k' else scale}{tail}")
         value = Fraction(spelled.value) if spelled is not None else value * _SCALES[scale]
@@ -168,6 +192,8 @@ def _value(match: re.Match[str], name: str) -> tuple[Fraction | None, bool]:
 
 def _arabic(written: str) -> tuple[str, bool]:
     """Bring separators into one form; a comma before one or two last digits is a decimal comma."""
+    if written.isdecimal():
+        return written, False
     bare = re.sub(r"['’ ]", "", written)
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}", bare):
         return bare.replace(".", "").replace(",", "."), True

@@ -7,13 +7,14 @@ column decides only whose word counts first (`clues.join_clues`).
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 
 from suanpei.market.quotes.amount_text import Amount, AmountReader
 from suanpei.market.quotes.charge_text import ChargeReader
 from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues
 from suanpei.market.quotes.count_text import CountReader
-from suanpei.market.quotes.date_text import DateReader, QuoteDate
+from suanpei.market.quotes.date_text import NO_DATE, DateReader, QuoteDate
 from suanpei.market.quotes.link_text import LinkReader
 from suanpei.market.quotes.pflops import read_claim
 from suanpei.market.quotes.tax_text import TaxReader
@@ -49,7 +50,7 @@ class ClueReader:
         self._charges = ChargeReader(words)
         self._links = LinkReader(words)
         self._taxes = TaxReader(words)
-        self._remembered: dict[str, dict[tuple[str, str], Clues]] = {}
+        self._remembered: defaultdict[str, dict[str, Clues]] = defaultdict(dict)
         telling = [
             *(words.billed, words.periods, words.currencies, words.pricing, words.tax, words.flags, words.charges),
             *(words.pflops, words.thirty_days, words.places, words.implied, words.stock, words.price_lead),
@@ -79,12 +80,13 @@ class ClueReader:
             written: The cell. [-]
             heading: Of its column, where that tells what a bare yes or number means. [-]
         """
-        remembered = self._remembered.setdefault(role, {})
-        clues = remembered.get((written, heading))
+        key = f"{written}\n{heading}" if heading else written
+        remembered = self._remembered[role]
+        clues = remembered.get(key)
         if clues is None:
             clues = self._read(role, plain(written), written, heading)
             if len(remembered) < _MOST_REMEMBERED:
-                remembered[written, heading] = clues
+                remembered[key] = clues
         return clues
 
     def _read(self, role: str, text: str, written: str, heading: str) -> Clues:
@@ -128,6 +130,8 @@ class ClueReader:
     def read_date(self, written: str, role: str = "section") -> QuoteDate:
         """Read date and validity of a cell or remark; in a row's own note a date may be of anything else."""
         text = plain(written)
+        if not (role == "valid" or self.dates.may_speak(text)):
+            return NO_DATE
         if role == "valid":
             return self.dates.read(f"有效期至 {text}" if self.dates.find(text) else f"有效期 {text}")
         found = self.dates.read(text)

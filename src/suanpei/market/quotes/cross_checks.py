@@ -85,11 +85,15 @@ def _is_level(amounts: Sequence[Fraction]) -> bool:
 
 def find_node_prices(group: Sequence[Draft]) -> None:
     """Find prices labelled per card that are exactly a node's, against other rows or a remark in their own."""
+    has_spot = any(draft.terms.pricing == "spot" for draft in group)
+    suspects = [draft for draft in group if has_spot or draft.row.amounts or draft.is_plausible is not True]
+    if not suspects:
+        return
     by_amount: defaultdict[Fraction, list[Draft]] = defaultdict(list)
     for draft in group:
         if draft.readings and draft.taken is not None:
             by_amount[draft.readings[0].amount].append(draft)
-    slips = [(draft, gpus) for draft in group if (gpus := _node_slip(draft, by_amount)) is not None]
+    slips = [(draft, gpus) for draft in suspects if (gpus := _node_slip(draft, by_amount)) is not None]
     for draft, gpus in slips:  # found first, changed after: a corrected row is no reference for others
         _correct(draft, gpus)
 

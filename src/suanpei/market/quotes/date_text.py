@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.words import QuoteWords
 
 
-_DIGITS = re.compile(r"\d")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuoteDate:
     """When a quote was made and how long it holds."""
@@ -76,13 +73,16 @@ class DateReader:
             rf"(?:{words.dates['valid_for'].source})\s*[:为]?\s*(?P<count>\d{{1,3}})\s*(?:个)?(?:工作)?"
             rf"(?P<unit>{words.periods.source})"
         )
+        self._telling = re.compile(rf"20\d\d|{words.dates['valid_for'].source}|{words.dates['valid_until'].source}")
         self._valid_until = re.compile(rf"(?:{words.dates['valid_until'].source})\s*[:为]?\s*")
+
+    def may_speak(self, text: str) -> bool:
+        """Tell quickly whether a text may hold a date or a validity."""
+        return self._telling.search(text) is not None
 
     @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
     def read(self, text: str) -> QuoteDate:
         """Read date and validity from a text in plain form; what is not said is None, an impossible date too."""
-        if not _DIGITS.search(text):
-            return NO_DATE
         until = self._valid_until.search(text)
         valid_until = None
         if until is not None and (found := self._date.match(text, until.end())) is not None:

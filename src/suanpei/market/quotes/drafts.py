@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues, join_clues
+from suanpei.market.quotes.clues import NO_CLUES, Clues, join_clues
 from suanpei.market.quotes.date_text import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.quoted import Place
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.quoted import Reading
     from suanpei.market.terms import Tax
 
-_APART = frozenset({"seller", "index", "region", "date", "valid"})
-"""Columns that say nothing of the price."""
+_VARYING = frozenset({"seller", "index", "region", "date", "valid", "stock"})
+"""Columns that differ from row to row and say nothing of the price."""
+_MOST_REMEMBERED = 8_192
+"""Different rows that are remembered. [-]"""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -52,6 +54,8 @@ class Draft:
     currency: str | None
     terms: Terms
     tax: Tax
+    stock: Stock | None
+    """What is on hand."""
     region: str
     note: str
     date: QuoteDate
@@ -83,11 +87,6 @@ class Draft:
         return self.unit.billed_gpus or self.instance_gpus or self.row.node_gpus
 
     @property
-    def stock(self) -> Stock | None:
-        """What is on hand."""
-        return self.row.stock
-
-    @property
     def charges(self) -> tuple[Charge, ...]:
         """What is billed beside the card."""
         return self.row.charges + self.shared.charges
@@ -102,6 +101,30 @@ class Draft:
         self.flags = self.flags.union(names)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Facts:
+    """What rows with the same cells share."""
+
+    card: Card
+    instance_gpus: int | None
+    clues: Clues
+    note: str
+    date: QuoteDate
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Row:
+    """What all prices of an entry share."""
+
+    entry: Entry
+    seller: str
+    facts: _Facts
+    stock: Stock | None
+    region: str
+    date: QuoteDate
+    is_stock_blank: bool
+
+
 class DraftMaker:
     """Makes the drafts of the entries of one sheet."""
 
@@ -111,6 +134,7 @@ class DraftMaker:
         self._clues = clues
         self._cards = cards
         self._block: Block | None = None
+        self._remembered: dict[tuple[tuple[Cell, ...], Header | None], _Facts] = {}
         self._remarks: tuple[str, ...] = ()
         self._shared = NO_CLUES
         self._shared_date = NO_DATE
@@ -119,68 +143,78 @@ class DraftMaker:
         """Make one draft per price of an entry, or one without a price."""
         if block is not self._block:
             self._enter(block)
-        base = self._base(block, entry)
+        base = self._read_row(block, entry)
         drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
             return priced
-        if drafts or not base.row.amounts:
+        if drafts or not base.facts.clues.amounts:
             return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
         text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
         return [
             self._complete(
                 base, NO_CLUES, NO_CLUES, amount, plain(text)[amount.start : amount.end] or half_width(text), label
             )
-            for amount, label in zip(base.row.amounts, base.row.labels, strict=True)
-            if amount.unit.period or amount is base.row.amounts[0]
+            for amount, label in zip(base.facts.clues.amounts, base.facts.clues.labels, strict=True)
+            if amount.unit.period or amount is base.facts.clues.amounts[0]
         ]
 
     def _enter(self, block: Block) -> None:
         """Read what the remarks of a block say."""
         self._block = block
+        self._remembered.clear()
         self._remarks = tuple(remark.text for remark in block.remarks)
         self._shared = join_clues([self._clues.read("section", text) for text in self._remarks])
         self._shared_date = join_dates([self._clues.read_date(text) for text in self._remarks])
 
-    def _base(self, block: Block, entry: Entry) -> Draft:
-        """Read what all prices of an entry share."""
+    def _read_row(self, block: Block, entry: Entry) -> _Row:
+        """Read what all prices of an entry share; rows that say the same are read once."""
+        own = {role: text for role, text in entry.cells if role in _VARYING}
+        cells = tuple(cell for cell in entry.cells if cell[0] not in _VARYING) if own else entry.cells
+        facts = self._remembered.get((cells, entry.header))
+        if facts is None:
+            facts = self._read_facts(cells, entry.header)
+            if len(self._remembered) < _MOST_REMEMBERED:
+                self._remembered[cells, entry.header] = facts
+        stock, is_stock_blank = facts.clues.stock, False
+        if entry.header is not None and entry.header.has_stock:
+            stock_text = own.get("stock", "")
+            stock = self._clues.read("stock", stock_text).stock or stock
+            is_stock_blank = stock is None and plain(stock_text) in NOTHING_WORDS
+        date = facts.date
+        if "date" in own or "valid" in own:
+            stated = [self._clues.read_date(own[role], role) for role in ("date", "valid") if role in own]
+            date = join_dates([*stated, date])
+        return _Row(
+            entry=entry,
+            seller=own.get("seller", "") or block.seller,
+            facts=facts,
+            stock=stock,
+            region=own.get("region", "") or facts.clues.place or self._shared.place,
+            date=date,
+            is_stock_blank=is_stock_blank,
+        )
+
+    def _read_facts(self, cells: tuple[Cell, ...], header: Header | None) -> _Facts:
+        """Read the cells of a row that differ little between rows."""
         by_role: dict[str, str] = {}
         found: list[Clues] = []
         dates: list[QuoteDate] = []
-        read, header = self._clues.read, entry.header
-        for role, text in entry.cells:
+        read = self._clues.read
+        for role, text in cells:
             by_role.setdefault(role, text)
-            if role not in _APART:
-                clues = read(role, text, header.heading(role) if header is not None and role == "tax" else "")
-                if clues is not NO_CLUES:
-                    found.append(clues)
-            if role in ("note", "text", "date", "valid"):
-                dates.append(self._clues.read_date(text, role))
-        row = join_clues(found)
-        card, instance_gpus = self._card(by_role, entry.cells)
-        stock_text = by_role.get("stock", "")
-        has_stock_column = header is not None and header.has_stock
-        return Draft(
-            place=Place(file=self._file, sheet=self._sheet, row=entry.row, cell=name_cell(self._sheet, entry.row)),
-            seller=by_role.get("seller", "") or block.seller,
+            clues = read(role, text, header.heading(role)) if header and role == "tax" else read(role, text)
+            if clues is not NO_CLUES:
+                found.append(clues)
+            if role in ("note", "text") and (date := self._clues.read_date(text, role)) is not NO_DATE:
+                dates.append(date)
+        card, instance_gpus = self._card(by_role, cells)
+        return _Facts(
             card=card,
             instance_gpus=instance_gpus,
-            row=row,
-            shared=self._shared,
-            price_text="",
-            amount=None,
-            second_tier=None,
-            unit=row.unit or NO_UNIT,
-            unit_scale=1,
-            currency=None,
-            terms=NO_TERMS,
-            tax=UNKNOWN_TAX,
-            region=by_role.get("region", "") or row.place or self._shared.place,
+            clues=join_clues(found),
             note=by_role.get("note", ""),
             date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
-            header=header,
-            is_stock_blank=has_stock_column and row.stock is None and plain(stock_text) in NOTHING_WORDS,
-            flags=NO_FLAGS,
         )
 
     def _no_price(self, entry: Entry) -> str:
@@ -188,16 +222,13 @@ class DraftMaker:
         found = (self._clues.words.no_price.search(plain(text)) for _, text in entry.cells)
         return next((match.group() for match in found if match is not None), "")
 
-    def _of_price_cell(self, base: Draft, column: int, text: str) -> list[Draft]:
+    def _of_price_cell(self, base: _Row, column: int, text: str) -> list[Draft]:
         """Make the drafts of a cell of prices; a cell without an amount gives one without."""
         own = self._clues.read("price", text)
-        heading = self._clues.read("heading", base.header.headings[column]) if base.header else NO_CLUES
-        place = Place(
-            file=self._file,
-            sheet=self._sheet,
-            row=base.place.row,
-            cell=name_cell(self._sheet, base.place.row, column),
-        )
+        header, row = base.entry.header, base.entry.row
+        heading = self._clues.read("heading", header.headings[column]) if header else NO_CLUES
+        cell = header.cell(self._sheet, row, column) if header else name_cell(self._sheet, row, column)
+        place = Place(file=self._file, sheet=self._sheet, row=row, cell=cell)
         if not own.amounts:
             return [self._complete(base, own, heading, None, text, place=place)]
         if len(own.amounts) == 1:
@@ -213,7 +244,7 @@ class DraftMaker:
 
     def _complete(
         self,
-        base: Draft,
+        base: _Row,
         own: Clues,
         heading: Clues,
         amount: Amount | None,
@@ -223,7 +254,11 @@ class DraftMaker:
         place: Place | None = None,
     ) -> Draft:
         """Join what amount, cell, row, heading and remarks say; the nearer to the amount, the more it counts."""
-        row, shared = base.row, base.shared
+        facts, shared = base.facts, self._shared
+        row = facts.clues
+        if place is None:
+            number = base.entry.row
+            place = Place(file=self._file, sheet=self._sheet, row=number, cell=name_cell(self._sheet, number))
         near = (own, heading, row, shared) if own is not NO_CLUES or heading is not NO_CLUES else (row, shared)
         said = join_clues(near) if near[0] is own else row if shared is NO_CLUES else join_clues(near)
         unit = amount.unit if amount is not None else NO_UNIT
@@ -235,10 +270,10 @@ class DraftMaker:
             (one.currency for one in by_distance if one.currency), None
         )
         return Draft(
-            place=place or base.place,
+            place=place,
             seller=base.seller,
-            card=base.card,
-            instance_gpus=base.instance_gpus,
+            card=facts.card,
+            instance_gpus=facts.instance_gpus,
             row=row,
             shared=shared,
             price_text=text,
@@ -250,9 +285,10 @@ class DraftMaker:
             terms=replace(terms, pricing=label) if label else terms,
             tax=said.tax or UNKNOWN_TAX,
             region=base.region,
-            note=base.note,
+            note=facts.note,
+            stock=base.stock,
             date=base.date,
-            header=base.header,
+            header=base.entry.header,
             is_stock_blank=base.is_stock_blank,
             flags=said.flags,
         )

@@ -66,8 +66,8 @@ _BILLING_HOURS = {
     "weekly": PERIOD_HOURS["week"],
 }
 """Granularity of the bill by way of paying; any other is billed by the month. [h]"""
-_LONG_TERM_MONTHS = 12
-"""From this shortest rental on it is flagged. [month]"""
+_LONG_TERM_HOURS = 12 * PERIOD_HOURS["month"]
+"""From this shortest rental on it is flagged. [h]"""
 _USUAL_NODE_GPUS = 8
 
 
@@ -129,7 +129,7 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
             amount_tax_in=None,
             amount_tax_out=None,
         )
-    amount = draft.amount.low * draft.taken
+    amount = draft.readings[0].amount
     high: Fraction | None = amount if draft.amount.high == draft.amount.low else draft.amount.high * draft.taken
     if draft.second_tier is not None:
         high = draft.second_tier.low * draft.taken
@@ -246,7 +246,7 @@ def _flag_terms(draft: Draft, flags: set[str]) -> None:
     if tax.state == "out" and tax.rate_fraction is None:
         flags.add("tax_excluded")
     elif tax.state == "out" and tax.rate_fraction:
-        flags.add(f"tax_excluded_{float(tax.rate_fraction * 100):g}pct")
+        flags.add(_name_tax(tax.rate_fraction))
     if terms.deposit_months:
         flags.add("deposit")
     if terms.prepaid_fraction and not flags & {"prepay", "prepaid"}:
@@ -254,14 +254,25 @@ def _flag_terms(draft: Draft, flags: set[str]) -> None:
     if terms.pricing in ("spot", "reserved"):
         flags.add(terms.pricing)
     least = terms.minimum_hours
-    if least is not None and least >= _LONG_TERM_MONTHS * PERIOD_HOURS["month"]:
-        flags.add(f"{float(least / PERIOD_HOURS['month']):g}_month_term")
-    if terms.pricing == "daily" or (
-        least is not None and 0 < least <= PERIOD_HOURS["week"] and least >= PERIOD_HOURS["day"]
-    ):
+    if least is not None:
+        flags.update(_flag_least(least))
+    if terms.pricing == "daily":
         flags.add("daily_min")
     if any(charge.kind == "egress" and charge.amount > 0 for charge in draft.row.charges):
         flags.add("egress_fee")
+
+
+@lru_cache(maxsize=1_024)
+def _flag_least(least: Fraction) -> tuple[str, ...]:
+    """Flag a long shortest rental, and one of days."""
+    if least >= _LONG_TERM_HOURS:
+        return (f"{float(least / PERIOD_HOURS['month']):g}_month_term",)
+    return ("daily_min",) if PERIOD_HOURS["day"] <= least <= PERIOD_HOURS["week"] else ()
+
+
+@lru_cache(maxsize=1_024)
+def _name_tax(rate: Decimal) -> str:
+    return f"tax_excluded_{float(rate * 100):g}pct"
 
 
 def _flag_price(draft: Draft, flags: set[str], main_currency: str | None) -> None:

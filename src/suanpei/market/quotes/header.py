@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.words import plain
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ ROLE_ORDER = (
 """Whose word counts first where several cells of a row say the same thing."""
 _RANK = {role: rank for rank, role in enumerate(ROLE_ORDER)}
 _BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|【[^】]*】")
+_STATED = re.compile(r":\s*\S")
+"""``报价日期:2025年3月`` states something, a heading only names it."""
 _SHORT_WORD = 2
 """Latin words up to this length name a column only as the whole heading. [characters]"""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Header:
     """The columns of a table."""
 
@@ -45,6 +48,8 @@ class Header:
     prices: tuple[int, ...]
     """Columns of prices. [-]"""
 
+    letters: tuple[str, ...]
+    """Name of each column."""
     order: tuple[tuple[int, str], ...]
     """Column and role of the cells that hold no price, those whose word counts first in front."""
     card_columns: tuple[int, ...]
@@ -52,13 +57,20 @@ class Header:
     has_stock: bool
     """Whether a column counts what is on hand."""
 
+    def cell(self, sheet: str | None, row: int, column: int) -> str:
+        """Name a cell of the table."""
+        return f"{self.letters[column]}{row}" if sheet is None else name_cell(sheet, row, column)
+
     def heading(self, role: str) -> str:
         """Give the heading of the first column of a role; empty where there is none."""
         return self.headings[self.roles.index(role)] if role in self.roles else ""
 
     def column(self, *roles: str) -> int | None:
         """Give the first column of any of these roles, in the order asked."""
-        return next((self.roles.index(role) for role in roles if role in self.roles), None)
+        for role in roles:
+            if role in self.roles:
+                return self.roles.index(role)
+        return None
 
 
 class HeaderReader:
@@ -131,9 +143,9 @@ class HeaderReader:
         return terms.pricing is not None or (terms.minimum_hours or 0) > 0
 
     def _is_content(self, cell: str) -> bool:
-        """Tell whether a cell is an offer's, not a heading's: it names a card of the catalogue, or an amount."""
+        """Tell whether a cell is an offer's, not a heading's: it names a card or an amount, or states something."""
         text = plain(cell)
-        if self._cards.find(text) and self.role(cell) is None:
+        if _STATED.search(_BRACKETED.sub("", text)) or (self._cards.find(text) and self.role(cell) is None):
             return True
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
@@ -149,6 +161,7 @@ def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) ->
         row=row,
         roles=tuple(roles),
         headings=tuple(cells),
+        letters=tuple(name_cell(None, 0, column)[:-1] for column in range(len(roles))),
         prices=tuple(column for column, role in enumerate(roles) if role == "price"),
         order=tuple(order),
         card_columns=tuple(column for column, role in enumerate(roles) if role in ("card", "instance")),

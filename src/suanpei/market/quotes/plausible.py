@@ -41,9 +41,18 @@ class Band:
     high: Fraction
     """Per accelerator-hour, in the currency of the result. [currency/card-hour]"""
 
+    least: Fraction
+    most: Fraction
+    """Between these an amount is plausible. [currency/card-hour]"""
+
     def holds(self, amount: Fraction) -> bool:
         """Tell whether an amount is plausible."""
-        return self.low <= amount * PLAUSIBLE_FACTOR and amount <= self.high * PLAUSIBLE_FACTOR
+        least, most = self.least, self.most
+        numerator, denominator = amount.numerator, amount.denominator
+        return (
+            least.numerator * denominator <= numerator * least.denominator
+            and numerator * most.denominator <= most.numerator * denominator
+        )
 
     def ratio(self, amount: Fraction) -> Fraction:
         """Give an amount over the middle of the band: 8 is eight times too dear. [-]"""
@@ -96,10 +105,9 @@ class Bands:
             return None
         rate = convert_rate(self._rates, home, self._currency)
         widths = [OTHER_MARKET_FACTOR if _is_of_other_market(price, home) else Fraction(1) for price in found]
-        return Band(
-            low=min(Fraction(price.low.amount) / width for price, width in zip(found, widths, strict=True)) * rate,
-            high=max(Fraction(price.high.amount) * width for price, width in zip(found, widths, strict=True)) * rate,
-        )
+        low = min(Fraction(price.low.amount) / width for price, width in zip(found, widths, strict=True)) * rate
+        high = max(Fraction(price.high.amount) * width for price, width in zip(found, widths, strict=True)) * rate
+        return Band(low=low, high=high, least=low / PLAUSIBLE_FACTOR, most=high * PLAUSIBLE_FACTOR)
 
 
 def _is_of_other_market(price: IndicativePrice, home: str) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.price_questions import ask_currency, ask_discount, ask_missing_price, ask_part, ask_unit
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.quotes.unit_text import PERIOD_HOURS
@@ -19,46 +18,114 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.quoted import QuotedOffer
 
 
-def ask(draft: Draft, offer: QuotedOffer) -> Iterator[Question]:
+_PRICE: tuple[str, ...] = ()
+"""The cell of the price itself."""
+_PRICE_FLAGS = frozenset(
+    {
+        *("node_price_mislabelled", "unit_missing", "unit_missing_inferred", "node_size_inferred", "currency_suspect"),
+        *("too_cheap_unit_suspect", "too_dear_unit_suspect", "price_far_from_band", "currency_missing_inferred"),
+        *("component_price", "from_price"),
+    }
+)
+_PRICE_PREFIXES = ("two_tiers:", "discount_")
+
+
+class _Case(NamedTuple):
+    """All that the questions beside the price depend on."""
+
+    card: str
+    candidates: tuple[str, ...]
+    flags: tuple[str, ...]
+    tax_state: str
+    has_tax_rate: bool
+    has_links: bool
+    is_multiple: bool
+    """Whether several cards are sold together."""
+    on_hand: int | None
+    """None is not stated, else 0 or 1 for none and some. [-]"""
+    lacks_term: bool
+    has_storage_price: bool
+    has_egress_price: bool
+    pflops_words: frozenset[str]
+
+
+def ask(draft: Draft, offer: QuotedOffer) -> list[Question]:
     """Ask what an offer leaves open.
 
     Args:
         draft: As settled. [-]
         offer: Made of it. [-]
 
-    Yields:
-        At most one question for each thing, the price first.
+    Returns:
+        At most one question for each thing, those on the price first.
     """
-    flags = set(offer.flags)
-    card = offer.accelerator_as_written
-    price_cell = draft.place.cell
-    yield from _of(offer, _cell(draft, "card", "instance"), _ask_card(card, draft.card.candidates, flags))
-    if offer.price_as_written and "price_missing" not in flags:
-        yield from _of(offer, price_cell, ask_unit(offer, flags))
-        yield from _of(offer, price_cell, ask_currency(card, offer.price_as_written, flags))
-        yield from _of(offer, price_cell, ask_part(card, offer.price_as_written, flags))
-    elif "price_missing" in flags:
-        yield from _of(offer, price_cell, ask_missing_price(card))
-    yield from _of(offer, _cell(draft, "unit", "note"), _ask_pflops(draft, flags))
-    yield from _of(offer, _cell(draft, "pricing", "note"), ask_discount(card, offer.price_as_written, flags))
-    yield from _of(offer, _cell(draft, "tax"), _ask_tax(draft.tax.state, has_rate=draft.tax.rate_fraction is not None))
-    yield from _of(offer, _cell(draft, "links"), _ask_links(offer))
-    yield from _of(offer, _cell(draft, "stock"), _ask_count(offer, flags))
-    yield from _of(offer, _cell(draft, "term", "pricing"), _ask_term(offer))
-    yield from _of(offer, _cell(draft, "note"), _ask_warranty(flags))
-    yield from _of(offer, _cell(draft, "charges", "note"), _ask_charges(offer, flags))
-    yield from _of(offer, _cell(draft, "date", "valid"), _ask_date(flags))
+    asked = [*_ask_about_price(offer)] if _is_price_asked(offer.flags) else []
+    readings, charges = offer.readings, offer.charges
+    asked += _ask_beside_price(
+        _Case(
+            card=offer.accelerator_as_written,
+            candidates=draft.card.candidates,
+            flags=offer.flags,
+            tax_state=draft.tax.state,
+            has_tax_rate=draft.tax.rate_fraction is not None,
+            has_links=bool(offer.links),
+            is_multiple=(offer.accelerators_per_unit or 1) > 1,
+            on_hand=None if offer.count is None else min(offer.count, 1),
+            lacks_term=offer.term is None and bool(readings) and readings[0].period_hours >= PERIOD_HOURS["week"],
+            has_storage_price=charges.storage_per_gb_month is not None,
+            has_egress_price=charges.egress_per_gb is not None,
+            pflops_words=draft.pflops_words,
+        )
+    )
+    return [
+        Question(seller=offer.seller, cell=_cell(draft, roles), problem=one[0], question=one[1]) for roles, one in asked
+    ]
 
 
-def _of(offer: QuotedOffer, cell: str, asked: Asked | None) -> Iterator[Question]:
-    if asked is not None:
-        yield Question(seller=offer.seller, cell=cell, problem=asked[0], question=asked[1])
+@lru_cache(maxsize=16_384)
+def _is_price_asked(flags: tuple[str, ...]) -> bool:
+    return not _PRICE_FLAGS.isdisjoint(flags) or any(flag.startswith(_PRICE_PREFIXES) for flag in flags)
 
 
-def _cell(draft: Draft, *roles: str) -> str:
+def _ask_about_price(offer: QuotedOffer) -> Iterator[tuple[tuple[str, ...], Asked]]:
+    flags, card, price = set(offer.flags), offer.accelerator_as_written, offer.price_as_written
+    if "price_missing" in flags:
+        return
+    for roles, one in (
+        (_PRICE, ask_unit(offer, flags)),
+        (_PRICE, ask_currency(card, price, flags)),
+        (_PRICE, ask_part(card, price, flags)),
+        (("pricing", "note"), ask_discount(card, price, flags)),
+    ):
+        if one is not None:
+            yield roles, one
+
+
+@lru_cache(maxsize=16_384)
+def _ask_beside_price(case: _Case) -> tuple[tuple[tuple[str, ...], Asked], ...]:
+    flags = set(case.flags)
+    asked: tuple[tuple[tuple[str, ...], Asked | None], ...] = (
+        (("card", "instance"), _ask_card(case.card, case.candidates, flags)),
+        (_PRICE, ask_missing_price(case.card) if "price_missing" in flags else None),
+        (("unit", "note"), _ask_pflops(case.pflops_words, flags)),
+        (("tax",), _ask_tax(case.tax_state, has_rate=case.has_tax_rate)),
+        (("links",), _LINKS if case.is_multiple and not case.has_links else None),
+        (("stock",), _ask_count(case.on_hand, flags)),
+        (("term", "pricing"), _TERM if case.lacks_term else None),
+        (("note",), _WARRANTY if flags & {"modified_card", "no_warranty"} else None),
+        (("charges", "note"), _ask_charges(case, flags)),
+        (("date", "valid"), _ask_date(flags)),
+    )
+    return tuple((roles, one) for roles, one in asked if one is not None)
+
+
+def _cell(draft: Draft, roles: tuple[str, ...]) -> str:
     """Name the cell of a thing; the offer's own where the table has no column for it."""
-    column = draft.header.column(*roles) if draft.header else None
-    return draft.place.cell if column is None else name_cell(draft.place.sheet, draft.place.row, column)
+    column = draft.header.column(*roles) if draft.header and roles else None
+    place = draft.place
+    if column is None or draft.header is None:
+        return place.cell
+    return draft.header.cell(place.sheet, place.row, column)
 
 
 def _ask_card(card: str, candidates: tuple[str, ...], flags: set[str]) -> Asked | None:
@@ -113,11 +180,8 @@ def _bare_memory(card: str) -> Asked:
     )
 
 
-def _ask_pflops(draft: Draft, flags: set[str]) -> Asked | None:
-    if "per_PFLOPS" not in flags:
-        return None
-    words = draft.row.pflops_words | draft.shared.pflops_words
-    if "p_per_card_wrong" not in flags and "fp16" in words:
+def _ask_pflops(words: frozenset[str], flags: set[str]) -> Asked | None:
+    if "per_PFLOPS" not in flags or ("p_per_card_wrong" not in flags and "fp16" in words):
         return None
     return (
         Message("a price per P does not say how P is counted")
@@ -144,24 +208,18 @@ def _tax(state: str) -> Asked:
     )
 
 
-def _ask_links(offer: QuotedOffer) -> Asked | None:
-    if offer.links or (offer.accelerators_per_unit or 1) == 1:
-        return None
-    return _LINKS
-
-
 _LINKS: Asked = (
     Message("what joins the machines is not stated"),
     Message("what joins the cards inside a machine and the machines with each other: ports, rate, InfiniBand or RoCE?"),
 )
 
 
-def _ask_count(offer: QuotedOffer, flags: set[str]) -> Asked | None:
+def _ask_count(count: int | None, flags: set[str]) -> Asked | None:
     if "quantity_unit_missing" in flags:
         return _COUNT_UNIT
-    if offer.count == 0:
+    if count == 0:
         return _NONE_ON_HAND
-    return _COUNT if offer.count is None else None
+    return _COUNT if count is None else None
 
 
 _COUNT_UNIT: Asked = (
@@ -178,20 +236,10 @@ _COUNT: Asked = (
 )
 
 
-def _ask_term(offer: QuotedOffer) -> Asked | None:
-    if offer.term is not None or not offer.readings or offer.readings[0].period_hours < PERIOD_HOURS["week"]:
-        return None
-    return _TERM
-
-
 _TERM: Asked = (
     Message("the shortest term is not stated"),
     Message("for how long must we rent at least, and what does it cost to leave early?"),
 )
-
-
-def _ask_warranty(flags: set[str]) -> Asked | None:
-    return _WARRANTY if flags & {"modified_card", "no_warranty"} else None
 
 
 _WARRANTY: Asked = (
@@ -200,14 +248,11 @@ _WARRANTY: Asked = (
 )
 
 
-def _ask_charges(offer: QuotedOffer, flags: set[str]) -> Asked | None:
-    charges = offer.charges
-    if (
-        flags & {"storage_extra", "traffic_extra", "storage_billed_when_stopped"}
-        and charges.storage_per_gb_month is None
-    ):
+def _ask_charges(case: _Case, flags: set[str]) -> Asked | None:
+    is_extra = bool(flags & {"storage_extra", "traffic_extra", "storage_billed_when_stopped"})
+    if is_extra and not case.has_storage_price:
         return _STORAGE
-    return _CHARGES if charges.storage_per_gb_month is None and charges.egress_per_gb is None else None
+    return None if case.has_storage_price or case.has_egress_price else _CHARGES
 
 
 _STORAGE: Asked = (

@@ -7,7 +7,9 @@ gets its readings (`readings`), drafts of one card are held against each other (
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,11 +29,12 @@ from suanpei.market.quotes.quoted import Question, QuotedOffer, Quotes
 from suanpei.market.quotes.readings import Settler
 from suanpei.market.quotes.running_text import TextReader
 from suanpei.market.quotes.tables import TableReader
+from suanpei.market.quotes.unit_text import THIRTY_DAYS_HOURS
 from suanpei.market.quotes.words import load_words
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import date
     from fractions import Fraction
 
@@ -71,9 +74,22 @@ def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:
         may matter, and what was assumed.
     """
     reader = _Reader(context)
-    for document in documents:
-        reader.read(document)
-    return reader.result()
+    with _paused_collector():
+        for document in documents:
+            reader.read(document)
+        return reader.result()
+
+
+@contextmanager
+def _paused_collector() -> Iterator[None]:
+    """Pause the collector of cyclic garbage: none is made here, and each of its passes would walk every offer read."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Reader:
@@ -239,9 +255,9 @@ class _Reader:
         return max(counts, key=lambda code: (counts[code], code == self._context.currency, code)) if counts else None
 
     def _note_hours(self, draft: Draft) -> None:
-        for reading in draft.readings[:1]:
-            if reading.period_hours >= 28 * 24:
-                self._hours.add("thirty_days" if draft.terms.has_thirty_days else "month")
+        name = "thirty_days" if draft.terms.has_thirty_days else "month"
+        if name not in self._hours and draft.readings and draft.readings[0].period_hours >= THIRTY_DAYS_HOURS:
+            self._hours.add(name)
 
     def _assume(self, message: Message) -> None:
         self._assumptions[message] = None

@@ -54,6 +54,7 @@ class Settler:
         self._bands = bands
         self._rate_of = rate_of
         self._options: dict[tuple[UnitKey, int, str, str, tuple[str, ...]], tuple[_Priced, ...]] = {}
+        self._other_options: dict[tuple[Fraction, int, int, str, str, tuple[str, ...]], tuple[_Priced, ...]] = {}
         self._usual: dict[tuple[str, ...], int | None] = {}
 
     def settle(self, draft: Draft) -> None:
@@ -159,29 +160,33 @@ class Settler:
 
     def _suspect(self, draft: Draft, taken: _Priced) -> None:
         """Flag an amount that its own words put far from the band, and add the units that would bring it there."""
-        gpus = draft.unit_gpus or self._usual_gpus(draft) or 1
-        option = taken.option
-        others: list[Reading] = []
-        for billed, cards in (("card", 1), ("node", gpus)):
-            for hours in dict.fromkeys((option.period_hours, *(PERIOD_HOURS[name] for name in OPEN_PERIODS))):
-                if hours * cards == option.divisor or (billed == "node" and gpus == 1):
-                    continue
-                other = Option(
-                    billed=cast("Billed", billed),
-                    period_hours=hours,
-                    divisor=hours * cards,
-                    is_worded=False,
-                    why=Message("the words say otherwise; only the price band speaks for it"),
-                )
-                reading = _reading(draft, self._price(draft, other))
-                if reading.is_plausible:
-                    others.append(reading)
+        others = [reading for one in self._others(draft, taken) if (reading := _reading(draft, one)).is_plausible]
         draft.readings += others[:_MOST_OTHERS]
         is_cheap = taken.band is not None and taken.band.ratio(draft.readings[0].amount) < 1
         if others:
             draft.flag("too_cheap_unit_suspect" if is_cheap else "too_dear_unit_suspect")
         else:
             draft.flag("price_far_from_band")
+
+    def _others(self, draft: Draft, taken: _Priced) -> tuple[_Priced, ...]:
+        """List the units that the words do not name: the other of card and node, and other periods."""
+        gpus = draft.unit_gpus or self._usual_gpus(draft) or 1
+        currency, pricing, option = cast("str", draft.currency), draft.terms.pricing or "", taken.option
+        key = (option.divisor, gpus, draft.unit_scale, currency, pricing, draft.card.candidates)
+        if key not in self._other_options:
+            periods = dict.fromkeys((option.period_hours, *(PERIOD_HOURS[name] for name in OPEN_PERIODS)))
+            billeds: tuple[tuple[Billed, int], ...] = (("card", 1), ("node", gpus)) if gpus > 1 else (("card", 1),)
+            why = Message("the words say otherwise; only the price band speaks for it")
+            self._other_options[key] = tuple(
+                self._price(
+                    draft,
+                    Option(billed=billed, period_hours=hours, divisor=hours * cards, is_worded=False, why=why),
+                )
+                for billed, cards in billeds
+                for hours in periods
+                if hours * cards != option.divisor
+            )
+        return self._other_options[key]
 
     def _settle_pflops(self, draft: Draft) -> None:
         """Read a price per P: PFLOP/s of dense 16-bit products unless the row says otherwise."""
