@@ -15,7 +15,7 @@ import pytest
 import suanpei
 from suanpei.messages import Message
 from suanpei.physics.strategy import Recompute, Sharding, Strategy
-from suanpei.verbs.envelope import SCHEMA_VERSION, VerbResult, to_envelope, to_jsonable
+from suanpei.verbs.envelope import LONG_LIST, SCHEMA_VERSION, VerbResult, to_envelope, to_jsonable, write_envelope
 from suanpei.verbs.json_schema import build_schema
 
 if TYPE_CHECKING:
@@ -99,6 +99,21 @@ def test_an_envelope_starts_with_what_every_result_has() -> None:
     assert document["assumptions"] == [
         {"key": "{field} is empty", "values": {"field": "x"}, "text": "<{field} is empty>"}
     ]
+
+
+@pytest.mark.parametrize("changes", [{}, {"parts": (), "reasons": [Message("a\n{b}", b="甲")]}])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_what_is_written_piece_by_piece_is_the_same_text(changes: dict[str, Any], ascii_only: bool) -> None:
+    result = answer(**changes)
+    whole = json.dumps(to_envelope(result), ensure_ascii=ascii_only, indent=2) + "\n"
+    assert "".join(write_envelope(result, ascii_only=ascii_only)) == whole
+
+
+def test_a_long_list_is_the_same_document_with_an_item_a_line() -> None:
+    result = answer(parts=(Part(name="a", size_bytes=1.0),) * (LONG_LIST + 1))
+    text = "".join(write_envelope(result))
+    assert json.loads(text) == to_envelope(result)
+    assert text.count('\n    {"name": "a", "size_bytes": 1.0, "parent": null}') == LONG_LIST + 1
 
 
 def test_values_become_json() -> None:

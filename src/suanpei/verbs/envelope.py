@@ -9,6 +9,7 @@ lower case, any other enumeration its values. A `Money` is a number where the ob
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass
@@ -27,10 +28,13 @@ from suanpei.messages import Message
 from suanpei.money import Money
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SCHEMA_VERSION = 2
 """Raised when a key of any result changes its meaning or goes away."""
+
+LONG_LIST = 1000
+"""Items of a list beyond which each is written on one line: several times as fast, and a third of the text."""
 
 _UNCHANGED = frozenset({type(None), bool, str, int})
 _NUMBERS = frozenset({float, Fraction, Decimal})
@@ -62,6 +66,42 @@ def to_envelope(result: VerbResult, say: Callable[[Message], str] = str) -> dict
         ``suanpei_version``, ``schema_version``, then the fields of the result, those of `VerbResult` first.
     """
     return {"suanpei_version": __version__, "schema_version": SCHEMA_VERSION, **to_jsonable(result, say)}
+
+
+def write_envelope(
+    result: VerbResult, say: Callable[[Message], str] = str, *, ascii_only: bool = False
+) -> Iterator[str]:
+    """Write a verb's result as JSON, piece by piece: lists are never held as a whole.
+
+    Args:
+        result: What a verb returned.
+        say: Gives the text of a message in the reader's language.
+        ascii_only: Whether other characters are escaped.
+
+    Returns:
+        Pieces of the text of `to_envelope` at an indent of two, a line break at the end; a list of more than
+        `LONG_LIST` items has each on one line.
+    """
+
+    def dump(value: Any, depth: int, indent: int | None = 2) -> str:
+        text = json.dumps(to_jsonable(value, say), ensure_ascii=ascii_only, indent=indent, allow_nan=False)
+        return text.replace("\n", "\n" + "  " * depth)
+
+    head = {"suanpei_version": __version__, "schema_version": SCHEMA_VERSION}
+    entries = [*head.items(), *((json_name(item), getattr(result, item.name)) for item in fields(result))]
+    opening = "{\n"
+    for name, value in ((name, value) for name, value in entries if name is not None):
+        if isinstance(value, tuple) and value:
+            indent = None if len(value) > LONG_LIST else 2
+            yield f"{opening}  {json.dumps(name)}: [\n    {dump(value[0], 2, indent)}"
+            for item in value[1:]:
+                yield f",\n    {dump(item, 2, indent)}"
+            yield "\n  ]"
+        else:
+            bare = value.amount if isinstance(value, Money) and states_currency(type(result)) else value
+            yield f"{opening}  {json.dumps(name)}: {dump(bare, 1)}"
+        opening = ",\n"
+    yield "\n}\n"
 
 
 def to_jsonable(value: Any, say: Callable[[Message], str] = str) -> Any:

@@ -85,11 +85,14 @@ class Output:
             render: Turns it into text or a rich renderable, in the language given.
         """
         if self.as_json:
-            from suanpei.verbs.envelope import to_envelope
+            from suanpei.verbs.envelope import write_envelope
 
-            self.show_json(to_envelope(result, lambda message: translate(message, self.lang)))
+            sys.stdout.writelines(write_envelope(result, self._say, ascii_only=not _is_utf8(sys.stdout.encoding)))
         else:
             self.show_text(render(result, self.lang))
+
+    def _say(self, message: Message) -> str:
+        return translate(message, self.lang)
 
     def check_target(self, path: Path) -> None:
         """Check that a report can be written, before the work for it is done.
@@ -115,13 +118,12 @@ class Output:
         Raises:
             InputError: The file cannot be written.
         """
-        from suanpei.verbs.envelope import to_envelope
+        from suanpei.verbs.envelope import write_envelope
 
         self.check_target(path)
-        document = to_envelope(result, lambda message: translate(message, self.lang))
-        text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         try:
-            path.write_text(text, encoding="utf-8")
+            with path.open("w", encoding="utf-8") as file:
+                file.writelines(write_envelope(result, self._say))
         except OSError as error:
             raise InputError(
                 Message("report: {path} cannot be written: {reason}", path=str(path), reason=error.strerror)
@@ -129,8 +131,7 @@ class Output:
 
     def show_json(self, document: Any) -> None:
         """Print a JSON document; where the console is not UTF-8, other characters are escaped."""
-        is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
-        text = json.dumps(document, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
+        text = json.dumps(document, ensure_ascii=not _is_utf8(sys.stdout.encoding), indent=2, allow_nan=False)
         sys.stdout.write(text + "\n")
 
     def show_text(self, content: RenderableType) -> None:
@@ -184,6 +185,11 @@ class Output:
                     bar.stop()
 
         return shown()
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    """Tell whether a console takes every character."""
+    return (encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
 
 
 class CommandLine:
