@@ -127,3 +127,8 @@ def test_what_is_no_usual_number_stays_as_stored(stored: str) -> None:
 )
 def test_words_that_a_format_adds_to_a_text(code: str, shown: str) -> None:
     assert NumberFormat(code).show_text("H800") == shown
+
+
+@pytest.mark.parametrize(("code", "shown"), [("@", "0.06"), ('"单价"@', "单价0.06"), ('@" 元"', "0.06 元")])
+def test_a_number_in_a_cell_of_text_is_not_lost(code: str, shown: str) -> None:
+    assert NumberFormat(code).show(Decimal("0.06")) == shown

@@ -63,6 +63,9 @@ class NumberFormat:
     def show(self, value: Decimal) -> str:
         """Write a number as a reader of the workbook sees it."""
         section, has_sign = self._choose(value)
+        if ("sign", "@") in section.tokens:
+            # a number in a cell of text shows as it is stored
+            return self.show_text(write_plain(value))
         if section.is_plain:
             return write_plain(value)
         return _fill(section, value if has_sign else abs(value))
