@@ -11,6 +11,7 @@ import pytest
 from suanpei.errors import InputError
 from suanpei.market.charge_cells import CHARGE_COLUMNS
 from suanpei.market.cost import RunHours, make_bills
+from suanpei.market.offer import explain_conversions
 from suanpei.market.offers_file import COLUMNS, load_offers
 from suanpei.market.price_rows import is_in_region
 from suanpei.market.terms import Charges, Payment, Term
@@ -153,7 +154,9 @@ def test_an_offer_in_another_currency_says_its_rate(tmp_path: Path) -> None:
     (offer,) = load_offers(_write(tmp_path / "o.csv", HEADER, FULL))
     dollars = offer.priced_in("USD", RATES)
     assert dollars.price.amount == Decimal("6.5") / Decimal("7.2")
-    assert any("1 USD = 7.2 CNY" in str(message) for message in dollars.assumptions)
+    (said,) = explain_conversions([offer, offer], "USD", RATES)
+    assert "1 USD = 7.2 CNY" in str(said)
+    assert explain_conversions([offer], "CNY", RATES) == ()
     assert offer.priced_in("CNY", RATES) is offer
 
 

@@ -14,6 +14,7 @@ from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
     from suanpei.market.terms import Charges, Payment, Tax, Term
@@ -149,7 +150,7 @@ class Offer:
         )
 
     def priced_in(self, currency: str, rates: ExchangeRates) -> Self:
-        """Give the offer with its price and charges converted, the rate among the assumptions.
+        """Give the offer with its price and charges converted (`explain_conversions` says at which rates).
 
         Args:
             currency: ISO code. [-]
@@ -160,12 +161,6 @@ class Offer:
         """
         if currency == self.price.currency:
             return self
-        note = Message(
-            "the offer of {provider} is converted from {currency} at {rate}",
-            provider=self.provider,
-            currency=self.price.currency,
-            rate=", ".join(map(str, rates.route(self.price.currency, currency))),
-        )
 
         def converted(money: Money | None) -> Money | None:
             return None if money is None else rates.convert(money, currency)
@@ -176,8 +171,30 @@ class Offer:
             price_low=converted(self.price_low),
             price_high=converted(self.price_high),
             charges=self.charges.priced_in(currency, rates),
-            assumptions=(*self.assumptions, note),
         )
+
+
+def explain_conversions(offers: Iterable[Offer], currency: str, rates: ExchangeRates) -> tuple[Message, ...]:
+    """Say at which rates the prices of offers are converted.
+
+    Args:
+        offers: In their own currencies. [-]
+        currency: ISO code. [-]
+        rates: Exchange rates. [-]
+
+    Raises:
+        InputError: No rate joins the currencies.
+    """
+    foreign = dict.fromkeys(offer.price.currency for offer in offers)
+    foreign.pop(currency, None)
+    return tuple(
+        Message(
+            "offers in {currency} are converted at {rate}",
+            currency=source,
+            rate=", ".join(map(str, rates.route(source, currency))),
+        )
+        for source in foreign
+    )
 
 
 def tier_name(tier: Tier) -> Message:

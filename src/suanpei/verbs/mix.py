@@ -101,9 +101,10 @@ def find_mix(request: MixRequest) -> MixResult:
         InputError: Something that cannot be read, with its place and what would be right.
         NoAnswerError: The offers hold too few cards, or the solver found nothing in its time.
     """
-    catalogue = load_inputs(request.catalog).catalogue
+    inputs = load_inputs(request.catalog)
+    catalogue = inputs.catalogue
     terms = read_mix_terms(request, catalogue)
-    offered = gather_offers(request, terms, catalogue)
+    offered = gather_offers(request, terms, inputs)
     conditions = Conditions(start_up_hours=terms.start_up.total_s / HOUR_S, interruptions=terms.interruptions)
     started_s = perf_counter()
     references = _price_references(terms, offered, conditions)

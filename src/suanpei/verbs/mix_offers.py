@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.mix.capacity import build_capacity
-from suanpei.market.offers_file import load_offers
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
+from suanpei.verbs.offered import read_offers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from suanpei.machine.catalogue import Catalogue
     from suanpei.market.mix.capacity import Capacity
     from suanpei.market.offer import Offer
+    from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.mix_request import MixRequest, MixTerms
 
 
@@ -32,13 +31,13 @@ class Offered:
     questions: tuple[Message, ...]
 
 
-def gather_offers(request: MixRequest, terms: MixTerms, catalogue: Catalogue) -> Offered:
+def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offered:
     """Gather the offers that may serve the demand.
 
     Args:
         request: Files, cards, region. [-]
         terms: Currency, tax side, tiers, interruptions. [-]
-        catalogue: Accelerators. [-]
+        inputs: Catalogue. [-]
 
     Raises:
         InputError: No file, no offer left, or offers of several cards of which none was chosen.
@@ -47,13 +46,14 @@ def gather_offers(request: MixRequest, terms: MixTerms, catalogue: Catalogue) ->
         raise InputError(Message("offers is missing: give the sellers' offers with --offers FILE"))
 
     def name_of(text: str) -> str:
-        return resolve_accelerator(catalogue, text).accelerator.name
+        return resolve_accelerator(inputs.catalogue, text).accelerator.name
 
     wanted = tuple(dict.fromkeys(name_of(name) for name in request.gpu))
-    notes: list[Message] = []
+    listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
+    notes: list[Message] = [*listed.assumptions, *listed.not_planned]
     offers = [
         offer
-        for offer in _read_offers(request.offers, catalogue)
+        for offer in listed.offers
         if (not wanted or offer.accelerator_name in wanted)
         and (request.region is None or is_in_region(offer, request.region))
     ]
@@ -101,16 +101,6 @@ def gather_offers(request: MixRequest, terms: MixTerms, catalogue: Catalogue) ->
         assumptions=tuple(dict.fromkeys(notes)),
         questions=tuple(dict.fromkeys(question for offer in offers for question in offer.questions)),
     )
-
-
-def _read_offers(paths: Sequence[Path], catalogue: Catalogue) -> list[Offer]:
-    """Read every file of offers."""
-    offers: list[Offer] = []
-    for path in paths:
-        if not path.is_file():
-            raise InputError(Message("offers: {path} is not a file", path=str(path)))
-        offers += load_offers(path, lambda text: resolve_accelerator(catalogue, text).accelerator.name)
-    return offers
 
 
 def _choose_tiers(offers: Sequence[Offer], terms: MixTerms) -> tuple[list[Offer], list[Message]]:

@@ -27,7 +27,6 @@ from suanpei.quantities import (
     parse_duration_s,
     parse_fraction,
     parse_money,
-    parse_rate,
 )
 from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
 from suanpei.verbs.plan_request import EXTRA_TIERS
@@ -127,9 +126,7 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
     Raises:
         InputError: A value that cannot be read, contradicts another or lacks one, naming the option.
     """
-    rates = load_exchange_rates(catalogue)
-    for text in request.rate:
-        rates = rates.overridden(parse_rate(text, "rate"))
+    rates = load_exchange_rates(catalogue, request.rate)
     currency = parse_currency(request.currency, "currency")
     notes: list[Message] = []
     demand = _read_demand(request)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
 from suanpei.machine.table import DELIMITERS
+from suanpei.market.offer import explain_conversions
 from suanpei.market.offers_file import REQUIRED_COLUMNS, load_offers
 from suanpei.market.price_rows import load_prices
 from suanpei.market.quotes.as_offers import LeftOut, make_offers, name_seller
@@ -81,9 +82,12 @@ def read_offers(
             raise InputError(Message("offers: {path} is not a file", path=str(path)))
     own = [path for path in paths if is_own_format(path)]
     offers = [offer for path in own for offer in load_offers(path, name_of)]
+    conversions = explain_conversions(offers, currency, rates)
     quoted = [path for path in paths if path not in own]
     if not quoted:
-        return OfferedList(offers=tuple(offers), assumptions=(), not_planned=(), left_out=(), questions=(), unread=())
+        return OfferedList(
+            offers=tuple(offers), assumptions=conversions, not_planned=(), left_out=(), questions=(), unread=()
+        )
     context = QuoteContext(
         catalogue=inputs.catalogue, prices=load_prices(inputs.catalogue), rates=rates, currency=currency, as_of=as_of
     )
@@ -96,7 +100,7 @@ def read_offers(
                 reasons=of_quotes.not_planned or Message("no offer was found"),
             )
         )
-    return replace(of_quotes, offers=(*offers, *of_quotes.offers))
+    return replace(of_quotes, offers=(*offers, *of_quotes.offers), assumptions=(*conversions, *of_quotes.assumptions))
 
 
 def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
