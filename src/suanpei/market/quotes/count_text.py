@@ -19,6 +19,9 @@ _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
 _BARE = re.compile(r"\d{1,6}")
 
+MOST_USUAL_GPUS = 16
+"""More cards in running text (``64x H100``) are what is on hand, not one machine. [-]"""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stock:
