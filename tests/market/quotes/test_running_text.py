@@ -91,3 +91,15 @@ def test_a_count_of_cards_is_no_node() -> None:
     assert offer.charges.storage_per_gb_month is not None
     assert offer.term is not None
     assert offer.term.minimum_hours == 8_760
+
+
+def test_who_asks_for_machines_offers_none() -> None:
+    quotes = read(text("求租：4090 100台\nH800 12元/卡时"))
+    assert [offer.accelerator for offer in quotes.offers] == ["H800-SXM5-80GB"]
+    assert [one.cell for one in quotes.unread] == ["1"]
+
+
+def test_cards_of_a_node_and_stock_stand_side_by_side() -> None:
+    offer = read_one(text("H200 8卡IB组网 现货20台，8.6w/台/月，含13%税，押1付1，签1年"))
+    assert (offer.accelerators_per_unit, offer.count) == (8, 160)
+    assert "node_size_inferred" not in offer.flags

@@ -186,3 +186,15 @@ def test_nothing_on_hand_is_flagged_and_counted_zero() -> None:
     assert (free.count, taken.count) == (8, 0)
     assert "none_on_hand" in taken.flags
     assert free.price_per_accelerator_hour.amount == Fraction("46.4") / 8
+
+
+def test_of_two_columns_on_cards_the_one_that_names_it_counts() -> None:
+    row = {"产品名称": "A100 PCIe 40G", "GPU型号": "单机8卡", "价格": "28000", "单位": "元/台/月"}
+    for offer in (offer_of(row), offer_of(dict(reversed(row.items())))):
+        assert (offer.accelerator, offer.accelerators_per_unit) == ("A100-PCIe-40GB", 8)
+
+
+def test_more_cards_than_a_machine_holds_are_on_hand() -> None:
+    offer = offer_of({"型号": "H800", "卡数": "256", "单价": "65000", "计价单位": "元/月/台(8卡)"})
+    assert (offer.count, offer.accelerators_per_unit) == (256, 8)
+    assert offer.price_per_accelerator_hour.amount == amount(65_000) / 730 / 8

@@ -109,7 +109,7 @@ class ClueReader:
         may_stock = role == "stock" or role in LOOSE_ROLES
         node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
         stock = self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None
-        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and role in LOOSE_ROLES:
+        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
             stock = stock or Stock(count=node_gpus, unit="card")
             node_gpus = None
         clues = Clues(

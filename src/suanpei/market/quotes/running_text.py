@@ -61,6 +61,9 @@ class TextReader:
         return self._content
 
     def _take(self, line: Line, text: str) -> None:
+        if self._kinds.is_wanted(text):
+            self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+            return
         sender, day, rest = self._kinds.take_sender(text)
         if sender is not None:
             self._block = Block(seller=sender or self._block.seller)

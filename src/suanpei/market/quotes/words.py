@@ -115,8 +115,9 @@ class QuoteWords:
     roles: Mapping[str, tuple[str, ...]]
     """Role of a column to its headings, in plain form."""
     lines: Mapping[str, Vocabulary]
-    """Kinds of lines that are no offers: ``total``, ``note``, ``date``, ``seller``; ``above`` and ``below`` say of
-    which rows a remark speaks, ``every`` that it speaks of all; ``later`` that a date is of a delivery."""
+    """Kinds of lines that are no offers: ``total``, ``note``, ``date``, ``seller``, ``wanted`` (somebody asks for
+    machines). ``above`` and ``below`` say of which rows a remark speaks, ``every`` that it speaks of all, ``later`` that
+    a date is of a delivery."""
     billed: Vocabulary
     periods: Vocabulary
     currencies: Vocabulary
