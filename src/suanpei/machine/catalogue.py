@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-WHOLE_FILES = ("generations", "links")
+WHOLE_FILES = ("generations", "links", "quote_words")
 """Nested files whose every first key is read; the others are checked where they are read."""
 
 
@@ -125,6 +125,7 @@ def load_catalogue(overlay: Path | None = None) -> Catalogue:
         "calibration.toml",
         "generations.toml",
         "links.toml",
+        "quote_words.toml",
         "recipes.toml",
     }
     if not any((overlay / name).is_file() for name in known):

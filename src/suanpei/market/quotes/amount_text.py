@@ -87,7 +87,8 @@ class AmountReader:
                 amount needs a currency, a scale, a unit behind a mark, or a word such as 月租 before it.
         """
         if is_price and (bare := _BARE.fullmatch(text)) is not None and len(text) <= _LONGEST_NUMBER:
-            return (_bare_amount(bare),)
+            amount = _bare_amount(bare)
+            return (amount,) if amount.low > 0 else ()
         return self._read(text[:_LONGEST_TEXT], is_price)
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
@@ -120,6 +121,8 @@ class AmountReader:
                 low *= _SCALES[match["scale2"]]
             if high < low:
                 return None
+        if high <= 0:
+            return None
         written = next((match[name] for name in ("before1", "after1", "before2", "after2") if match[name]), None)
         currency = self._words.currencies.group(written) if written else None
         is_scaled = bool(match["scale1"] or match["scale2"])

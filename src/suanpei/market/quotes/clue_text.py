@@ -13,7 +13,7 @@ from dataclasses import replace
 from suanpei.market.quotes.amount_text import Amount, AmountReader
 from suanpei.market.quotes.charge_text import ChargeReader
 from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues
-from suanpei.market.quotes.count_text import CountReader
+from suanpei.market.quotes.count_text import MOST_USUAL_GPUS, CountReader, Stock
 from suanpei.market.quotes.date_text import NO_DATE, DateReader, QuoteDate
 from suanpei.market.quotes.link_text import LinkReader
 from suanpei.market.quotes.pflops import read_claim
@@ -107,6 +107,11 @@ class ClueReader:
         unit = self._find_unit(role, text if role != "price" else "", rest)
         is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
         may_stock = role == "stock" or role in LOOSE_ROLES
+        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
+        stock = self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None
+        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
+            stock = stock or Stock(count=node_gpus, unit="card")
+            node_gpus = None
         clues = Clues(
             unit=None if unit.is_empty else unit,
             unit_scale=self._scale(role, rest),
@@ -115,8 +120,8 @@ class ClueReader:
             tax=None if tax == UNKNOWN_TAX or (tax.state == "unknown" and tax.rate_fraction is None) else tax,
             charges=charges,
             links="" if role in ("charges", "tax", "term") else self._links.read(written, is_links=role == "links"),
-            node_gpus=self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None,
-            stock=self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None,
+            node_gpus=node_gpus,
+            stock=stock,
             implied=None if role == "section" else self._implied(rest),
             amounts=amounts,
             labels=labels,

@@ -13,11 +13,14 @@ from suanpei.market.quotes.words import NOTHING_WORDS
 if TYPE_CHECKING:
     from suanpei.market.quotes.words import QuoteWords
 
-MOST_NODE_GPUS = 128
-"""More cards than any node or instance that is sold has. [-]"""
+MOST_GPUS = 100_000
+"""More cards than any seller offers at once. [-]"""
 _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\dg.])")
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
 _BARE = re.compile(r"\d{1,6}")
+
+MOST_USUAL_GPUS = 16
+"""More cards (``64x H100``, 卡数 256) are what is on hand, not one machine. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +51,7 @@ class CountReader:
         self._stock = re.compile(
             rf"(?:{stock})[^\d;。,]{{0,6}}?(?P<near>\d{{1,6}})\s*(?:{unit.format('')})?(?![\d.%])"
             rf"|(?<![\d.])(?P<far>\d{{1,6}})\s*{unit.format('2')}\s*(?:{stock})"
+            rf"(?![^\d;。,]{{0,6}}\d)"
         )
         self._unsold = words.lines["unsold"]
 
@@ -98,7 +102,7 @@ def _stripped(text: str) -> str:
 
 
 def _sane(count: int) -> int | None:
-    return count if 1 <= count <= MOST_NODE_GPUS else None
+    return count if 1 <= count <= MOST_GPUS else None
 
 
 def _unit(found: re.Match[str]) -> str:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 SERIES_TOLERANCE = Fraction(1, 20)
 """Prices per card of one series lie within 5 % of each other: discounts are larger, rounding is smaller. [-]"""
-NODE_SIZES = (8, 4, 2, 16)
-"""Node sizes tried for a price whose row names none. [-]"""
+USUAL_NODE_GPUS = 8
+"""Node size tried for a price whose row names none. A smaller multiple is no rare ratio of on-demand to spot: it counts
+only where the band contradicts the price. [-]"""
 _LEAST_SERIES = 2
 _LEAST_CURRENCY_SERIES = 3
 
@@ -103,15 +104,15 @@ def _node_slip(draft: Draft, by_amount: Mapping[Fraction, list[Draft]]) -> int |
     is_settled = draft.taken is not None or draft.worded is not None
     if not is_settled or not draft.readings or draft.readings[0].billed != "card" or draft.amount is None:
         return None
-    sizes = [draft.unit_gpus] if draft.unit_gpus and draft.unit_gpus > 1 else list(NODE_SIZES)
-    amount = draft.readings[0].amount
-    for gpus in sizes:
-        for remark, label in zip(draft.row.amounts, draft.row.labels, strict=True):
-            if remark.low != draft.amount.low and label and exact_multiple(draft.amount.low, remark.low) == gpus:
-                return gpus
-        for other in by_amount.get(amount / gpus, ()):
-            if other is not draft and other.is_plausible is not False and _may_be_slip(draft, other):
-                return gpus
+    gpus = draft.unit_gpus if draft.unit_gpus and draft.unit_gpus > 1 else USUAL_NODE_GPUS
+    if gpus < USUAL_NODE_GPUS and draft.is_plausible is not False:
+        return None
+    for remark, label in zip(draft.row.amounts, draft.row.labels, strict=True):
+        if remark.low != draft.amount.low and label and exact_multiple(draft.amount.low, remark.low) == gpus:
+            return gpus
+    for other in by_amount.get(draft.readings[0].amount / gpus, ()):
+        if other is not draft and other.is_plausible is not False and _may_be_slip(draft, other):
+            return gpus
     return None
 
 
@@ -146,7 +147,8 @@ def _correct(draft: Draft, gpus: int) -> None:
 def find_currency_slips(group: Sequence[Draft], rate_of: Mapping[str, Fraction], settler: Settler) -> None:
     """Find rows whose bare numbers continue a series in another currency.
 
-    The currency is believed under which the band holds the series; where it holds several or none, the dearer one.
+    The currency is believed under which the band holds the series; where it holds several or none, the one of most
+    rows, and of as many the dearer one.
     """
     by_seller: defaultdict[str, list[Draft]] = defaultdict(list)
     for draft in group:
@@ -175,7 +177,9 @@ def _believe(
         band = settler.band(first, "card", Fraction(1), 1)
         if band is not None and band.holds(bare * rate_of[currency]):
             held.append(currency)
-    return max(held if len(held) == 1 else currencies, key=lambda currency: (rate_of[currency], currency))
+    counts = Counter(draft.currency for draft in members)
+    likely = held if len(held) == 1 else currencies
+    return max(likely, key=lambda currency: (counts[currency], rate_of[currency], currency))
 
 
 def _reread(draft: Draft, currency: str, rate_of: Mapping[str, Fraction]) -> None:

@@ -202,7 +202,8 @@ class DraftMaker:
         dates: list[QuoteDate] = []
         read = self._clues.read
         for role, text in cells:
-            by_role.setdefault(role, text)
+            if role not in by_role or (role == "card" and not self._names_card(by_role[role])):
+                by_role[role] = text
             clues = read(role, text, header.heading(role)) if header and role == "tax" else read(role, text)
             if clues is not NO_CLUES:
                 found.append(clues)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from suanpei.messages import Message
+
 if TYPE_CHECKING:
     from suanpei.market.quotes.header import Header
-    from suanpei.messages import Message
 
 Cell = tuple[str, str]
 """Role of the column, and the text as written."""
@@ -54,6 +55,16 @@ class SheetContent:
     """Cell and reason."""
     headless_rows: list[str] = field(default_factory=list)
     """Cells of rows that were read without headings."""
+
+
+def find_idle_remarks(content: SheetContent, remarks: list[Remark]) -> list[tuple[str, Message]]:
+    """List the remarks that hold for no offer, as cell and reason."""
+    used = {remark.cell for block in content.blocks for remark in block.remarks}
+    return [
+        (remark.cell, Message("a remark that holds for no offer: {words}", words=remark.text[:120]))
+        for remark in remarks
+        if remark.cell not in used
+    ]
 
 
 def list_remarks(blocks: list[Block]) -> list[Remark]:

@@ -35,7 +35,7 @@ class LineReader:
         self._cards = cards
         self._leads = {
             kind: re.compile(rf"^(?:{self._words.lines[kind].source})\s*(?:$|[:：.、\d\-—(（]|\s)")
-            for kind in ("total", "note", "date")
+            for kind in ("total", "note", "date", "wanted")
         }
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
         self._roles = frozenset(word for words in self._words.roles.values() for word in words)
@@ -49,6 +49,10 @@ class LineReader:
         """Tell whether a line begins as a remark does."""
         first = self._first(cells)
         return bool(self._leads["note"].search(first)) or first.startswith(("*", "※"))
+
+    def is_wanted(self, text: str) -> bool:
+        """Tell whether somebody asks for machines rather than offers them."""
+        return self._leads["wanted"].search(plain(text)) is not None
 
     def is_date(self, cells: Sequence[str]) -> bool:
         """Tell whether a line is the date of the quote."""

@@ -27,7 +27,7 @@ Billed = Literal["card", "node", "instance", "pflops"]
 """What a quoted amount is for."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
     """Where an offer stands."""
 
@@ -39,7 +39,7 @@ class Place:
     """Of the price, as `document.name_cell` writes it; of the row where no cell holds a price."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """One way to read a quoted amount."""
 
@@ -55,7 +55,7 @@ class Reading:
     """What speaks for it: the row's words, the heading, the band, or nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class QuotedPrice:
     """A price per accelerator-hour."""
 
@@ -74,7 +74,7 @@ class QuotedPrice:
     """None where neither state nor rate settle them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class QuotedOffer:
     """One offer as a seller wrote it."""
 
@@ -112,7 +112,7 @@ class QuotedOffer:
     payment: Payment = NO_PAYMENT
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
     """What to ask a seller, and why."""
 
@@ -123,7 +123,7 @@ class Question:
     """A sentence that can be sent as it is."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Quotes:
     """Everything read from some files."""
 

@@ -8,9 +8,11 @@ gets its readings (`readings`), drafts of one card are held against each other (
 from __future__ import annotations
 
 import gc
+import re
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from suanpei.money import ExchangeRates
 
 CHINESE_CURRENCY = "CNY"
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +95,20 @@ def _paused_collector() -> Iterator[None]:
             gc.enable()
 
 
+@lru_cache(maxsize=8)
+def _load_readers(catalogue: Catalogue) -> tuple[ClueReader, CardReader, LineReader, HeaderReader]:
+    """Make the readers of one catalogue's words, with what they remember."""
+    words = load_words(catalogue)
+    clues, cards = ClueReader(words), CardReader(catalogue, words)
+    return clues, cards, LineReader(clues, cards), HeaderReader(clues, cards)
+
+
 class _Reader:
     """Collects what documents hold."""
 
     def __init__(self, context: QuoteContext) -> None:
-        words = load_words(context.catalogue)
         self._context = context
-        self._clues = ClueReader(words)
-        self._cards = CardReader(context.catalogue, words)
-        self._lines = LineReader(self._clues, self._cards)
-        self._headers = HeaderReader(self._clues, self._cards)
+        self._clues, self._cards, self._lines, self._headers = _load_readers(context.catalogue)
         self._rate_of: dict[str, Fraction] = {}
         bands = Bands(context.prices, context.rates, context.currency, context.as_of)
         self._settler = Settler(context.catalogue, bands, self._rate_of)
@@ -175,7 +182,8 @@ class _Reader:
         """Settle the drafts of one file, hold them against each other, and make offers and questions of them."""
         self._fill_currencies(file, drafts)
         kept = [draft for draft in drafts if self._has_rate(draft)]
-        main_currency = self._main_currency(kept)
+        stated = Counter(draft.currency for draft in kept if draft.amount is not None and draft.currency)
+        main_currency = _most_frequent(stated, self._context.currency) if stated else None
         groups = group_drafts(kept)
         for group in groups:
             find_series(group, {id(draft): draft.stated_gpus for draft in group})
@@ -194,13 +202,17 @@ class _Reader:
                 self._assume(message)
 
     def _fill_currencies(self, file: str, drafts: list[Draft]) -> None:
-        """Give prices without a currency the one of their file, of their language, or of the result; and say so."""
+        """Give prices without a currency that of their language, of their file, or of the result; and say so."""
         stated = Counter(draft.currency for draft in drafts if draft.amount is not None and draft.currency)
         for draft in drafts:
             if draft.amount is None or draft.currency is not None:
                 continue
-            if stated:
-                draft.currency = max(stated, key=lambda code: (stated[code], code == self._context.currency, code))
+            is_chinese = _CHINESE.search(draft.price_text) is not None
+            if is_chinese or (not stated and _CHINESE.search(f"{draft.card.as_written}{draft.note}")):
+                draft.currency = CHINESE_CURRENCY
+                self._assume(Message("{file}: prices without a currency in a Chinese quote are read in CNY", file=file))
+            elif stated:
+                draft.currency = _most_frequent(stated, self._context.currency)
                 self._assume(
                     Message(
                         "{file}: prices without a currency are read in {currency}, as the others are",
@@ -208,15 +220,6 @@ class _Reader:
                         currency=draft.currency,
                     )
                 )
-            elif (
-                any(
-                    "\u4e00" <= character <= "\u9fff"
-                    for character in f"{draft.price_text}{draft.card.as_written}{draft.note}"
-                )
-                or draft.amount.is_scaled
-            ):
-                draft.currency = CHINESE_CURRENCY
-                self._assume(Message("{file}: prices without a currency in a Chinese quote are read in CNY", file=file))
             else:
                 draft.currency = self._context.currency
                 self._assume(
@@ -224,7 +227,7 @@ class _Reader:
                         "{file}: no price names a currency; {currency} is taken", file=file, currency=draft.currency
                     )
                 )
-            draft.is_currency_inferred = not draft.amount.is_scaled or draft.currency != CHINESE_CURRENCY
+            draft.is_currency_inferred = not is_chinese
 
     def _has_rate(self, draft: Draft) -> bool:
         """Tell whether a draft's currency can be converted; one that cannot is listed as unread."""
@@ -249,11 +252,6 @@ class _Reader:
             return False
         return True
 
-    def _main_currency(self, drafts: list[Draft]) -> str | None:
-        """Name the currency of most offers of a file, that of the result where as many have it."""
-        counts = Counter(draft.currency for draft in drafts if draft.amount is not None and draft.currency)
-        return max(counts, key=lambda code: (counts[code], code == self._context.currency, code)) if counts else None
-
     def _note_hours(self, draft: Draft) -> None:
         name = "thirty_days" if draft.terms.has_thirty_days else "month"
         if name not in self._hours and draft.readings and draft.readings[0].period_hours >= THIRTY_DAYS_HOURS:
@@ -261,3 +259,8 @@ class _Reader:
 
     def _assume(self, message: Message) -> None:
         self._assumptions[message] = None
+
+
+def _most_frequent(counts: Counter[str], preferred: str) -> str:
+    """Name the currency of most offers; that of the result where as many have it."""
+    return max(counts, key=lambda code: (counts[code], code == preferred, code))

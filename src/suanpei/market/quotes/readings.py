@@ -142,7 +142,11 @@ class Settler:
                 self._suspect(draft, priced[0])
             return
         worded = next((number for number, one in enumerate(priced) if one.option.is_worded), None)
-        likely = [number for number, reading in enumerate(readings) if reading.is_plausible]
+        likely = [
+            number
+            for number, (one, reading) in enumerate(zip(priced, readings, strict=True))
+            if reading.is_plausible and one.option.is_supported
+        ]
         if worded is not None and readings[worded].is_plausible is not False:
             taken = worded
         elif worded is None and likely and len({readings[number].amount for number in likely}) == 1:
@@ -180,7 +184,14 @@ class Settler:
             self._other_options[key] = tuple(
                 self._price(
                     draft,
-                    Option(billed=billed, period_hours=hours, divisor=hours * cards, is_worded=False, why=why),
+                    Option(
+                        billed=billed,
+                        period_hours=hours,
+                        divisor=hours * cards,
+                        is_worded=False,
+                        is_supported=False,
+                        why=why,
+                    ),
                 )
                 for billed, cards in billeds
                 for hours in periods
@@ -209,6 +220,7 @@ class Settler:
                 period_hours=hours,
                 divisor=hours / pflops,
                 is_worded=True,
+                is_supported=True,
                 why=Message(
                     "P read as PFLOP/s of dense FP16 or BF16: {pflops} per card", pflops=f"{float(pflops):.4g}"
                 ),
@@ -221,7 +233,12 @@ class Settler:
             pflops, why, is_claim = counted
             draft.flag("p_per_card_wrong")
             option = Option(
-                billed="pflops", period_hours=hours, divisor=hours / pflops, is_worded=not is_claim, why=why
+                billed="pflops",
+                period_hours=hours,
+                divisor=hours / pflops,
+                is_worded=not is_claim,
+                is_supported=True,
+                why=why,
             )
             options = [*options, option] if is_claim else [option, *options]
         priced = [self._price(draft, option) for option in options]

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent
+from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.words import half_width, plain
 from suanpei.messages import Message
 
@@ -41,6 +41,7 @@ class TextReader:
         self._clues = clues
         self._cards = cards
         self._content = SheetContent()
+        self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
         self._block = Block()
         self._blocks = [self._block]
@@ -56,9 +57,13 @@ class TextReader:
             block.remarks += self._sheet_remarks
             if block.entries:
                 self._content.blocks.append(block)
+        self._content.unread += find_idle_remarks(self._content, self._remarks)
         return self._content
 
     def _take(self, line: Line, text: str) -> None:
+        if self._kinds.is_wanted(text):
+            self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+            return
         sender, day, rest = self._kinds.take_sender(text)
         if sender is not None:
             self._block = Block(seller=sender or self._block.seller)
@@ -171,6 +176,7 @@ class TextReader:
             if len(text) >= _LEAST_CHAT_WORDS:
                 self._leave(line, Message("no card, price or terms in: {words}", words=text[:120]))
             return
+        self._remarks.append(remark)
         if len(self._blocks) == 1 and not self._block.entries and not self._block.seller:
             self._sheet_remarks.insert(0, remark)
         elif self._kinds.speaks_of_below(text) and self._block.entries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent
+from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
@@ -30,6 +30,7 @@ class TableReader:
         self._kinds = lines
         self._clues = clues
         self._content = SheetContent()
+        self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
         self._header: Header | None = None
         self._table: list[Block] = []
@@ -41,6 +42,7 @@ class TableReader:
             if any(line.cells):
                 self._take(line)
         self._close_table()
+        self._content.unread += find_idle_remarks(self._content, self._remarks)
         return self._content
 
     def _take(self, line: Line) -> None:
@@ -88,6 +90,7 @@ class TableReader:
             kind = Message("a remark") if is_note else Message("a title or remark")
             self._leave(line, Message("{kind} without terms or prices: {words}", kind=kind, words=text[:120]))
             return
+        self._remarks.append(remark)
         has_rows = any(block.entries for block in self._table)
         if self._header is None:
             self._sheet_remarks.insert(0, remark)
@@ -136,13 +139,14 @@ class TableReader:
         cells = line.cells
         given = [cell for cell in cells if cell]
         prices = tuple((column, cells[column]) for column in header.prices if column < len(cells) and cells[column])
-        if len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given) and not prices:
+        has_card = any(self._given(line, column) for column in header.card_columns)
+        is_short = len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given)
+        if is_short and not prices and not self._names_card(line, header):
             if self._kinds.has_card(given) and any(self._clues.read("text", cell).amounts for cell in given):
                 self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
             else:
                 self._take_remark(line, is_note=False)
             return
-        has_card = any(self._given(line, column) for column in header.card_columns)
         if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return

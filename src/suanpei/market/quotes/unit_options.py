@@ -28,6 +28,8 @@ class Option:
     """What the quoted amount is divided by. [card-hour]"""
     is_worded: bool
     """Whether words of the row speak for both parts."""
+    is_supported: bool
+    """Whether no word of the row speaks against either part."""
     why: Message
 
 
@@ -72,6 +74,7 @@ def list_options(unit: UnitKey) -> list[Option]:
                     period_hours=hours,
                     divisor=hours * gpus,
                     is_worded=is_worded,
+                    is_supported=spoken_billed in (None, billed) and spoken_period in (None, hours),
                     why=_why(is_written=is_written, is_worded=is_worded, is_series=unit.is_series),
                 ),
             )

@@ -13,6 +13,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from suanpei.errors import InputError
+from suanpei.messages import Message
 from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ _JOINS = re.compile(r"[\s_\-]+")
 _CHINESE_NUMBER = re.compile(
     r"(?<![\d.万千元块每押付第统])(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
     r"(?=[万千块元卡台张年天月折节机]|个(?:月|节点)|[一二三四五六七八九]?折)"
+    r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。]|$)"
 )
 _WIDE_DIGITS = re.compile("[０-９]")
 
@@ -112,8 +115,9 @@ class QuoteWords:
     roles: Mapping[str, tuple[str, ...]]
     """Role of a column to its headings, in plain form."""
     lines: Mapping[str, Vocabulary]
-    """Kinds of lines that are no offers: ``total``, ``note``, ``date``, ``seller``; ``above`` and ``below`` say of
-    which rows a remark speaks, ``every`` that it speaks of all; ``later`` that a date is of a delivery."""
+    """Kinds of lines that are no offers: ``total``, ``note``, ``date``, ``seller``, ``wanted`` (somebody asks for
+    machines). ``above`` and ``below`` say of which rows a remark speaks, ``every`` that it speaks of all, ``later`` that
+    a date is of a delivery."""
     billed: Vocabulary
     periods: Vocabulary
     currencies: Vocabulary
@@ -153,8 +157,24 @@ class QuoteWords:
 
 @lru_cache(maxsize=8)
 def load_words(catalogue: Catalogue) -> QuoteWords:
-    """Compile the vocabularies of a catalogue."""
-    table: Mapping[str, Any] = catalogue.toml("quote_words")
+    """Compile the vocabularies of a catalogue.
+
+    Raises:
+        InputError: The user's own file lacks a vocabulary of the bundled one.
+    """
+    try:
+        return _compile(catalogue.toml("quote_words"))
+    except KeyError as error:
+        raise InputError(
+            Message(
+                "{file}: {key} is missing or of another kind; the file stands for the whole bundled one",
+                file="quote_words.toml",
+                key=str(error.args[0]),
+            )
+        ) from error
+
+
+def _compile(table: Mapping[str, Any]) -> QuoteWords:
     return QuoteWords(
         roles={role: tuple(map(plain, words)) for role, words in table["roles"].items()},
         lines=_by_kind(table["lines"]),

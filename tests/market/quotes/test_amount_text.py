@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suanpei.market.quotes.words import plain
+from tests.market.quotes.samples import CLUES
+
+
+def amounts(text: str, *, is_price: bool = True) -> list[tuple[Fraction, Fraction, str | None]]:
+    return [(one.low, one.high, one.currency) for one in CLUES.amounts.read(plain(text), is_price=is_price)]
+
+
+def one(
+    text: str, value: int | str, currency: str | None = None
+) -> tuple[str, list[tuple[Fraction, Fraction, str | None]]]:
+    return text, [(Fraction(value), Fraction(value), currency)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        one("78,000", 78_000),
+        one("６．８", "6.8"),
+        one("8.2万", 82_000),
+        one("5万8", 58_000),
+        one("5万8千", 58_000),
+        one("9千5", 9_500),
+        one("78k/月", 78_000),
+        one("7.8w/月/台", 78_000),
+        one("七万八/月", 78_000),
+        one("6块8/卡时", "6.8", "CNY"),
+        one("￥3.5", "3.5", "CNY"),
+        one("$14,500", 14_500, "USD"),
+        one("1.450,00 EUR", 1_450, "EUR"),
+        one("2,49 €", "2.49", "EUR"),
+        one("1.450.000 EUR", 1_450_000, "EUR"),
+        one("USD 2.35/GPU-hour", "2.35", "USD"),
+        one("HK$18", 18, "HKD"),
+        one("120日元", 120, "JPY"),
+        one("£2.5", "2.5", "GBP"),
+        one("S$3", 3, "SGD"),
+        one("152 000 USD", 152_000, "USD"),
+        ("12-15元", [(Fraction(12), Fraction(15), "CNY")]),
+        ("12至15", [(Fraction(12), Fraction(15), None)]),
+        ("12~15万/台/月", [(Fraction(120_000), Fraction(150_000), None)]),
+        ("面议", []),
+        ("", []),
+    ],
+)
+def test_a_price_cell_is_read(text: str, expected: list[tuple[Fraction, Fraction, str | None]]) -> None:
+    assert amounts(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "8卡整机",
+        "现货16台",
+        "8卡 月付",
+        "3个月起租",
+        "2025-03-01 10:22",
+        "1.2万卡集群",
+        "3.2T IB",
+        "8×400G",
+        "2×8468/2T内存/4×7.68T NVMe",
+        "256P(FP16)",
+        "6%",
+        "36-mo term",
+    ],
+)
+def test_what_is_counted_in_other_things_is_no_money(text: str) -> None:
+    assert amounts(text, is_price=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("我们这边 6.8一卡时", "6.8"),
+        ("7.8万/月 不含税", 78_000),
+        ("8x node $19.92/hr", "19.92"),
+        ("月租 78000 不含税", 78_000),
+        ("7.8万一个月", 78_000),
+    ],
+)
+def test_money_in_running_text_is_found(text: str, value: int | str) -> None:
+    assert [low for low, _, _ in amounts(text, is_price=False)] == [Fraction(value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_from"),
+    [("1.25元/小时起", True), ("from $2.19*", True), ("ab 2,49 €", True), ("3000元/月起租", False), ("$2.49", False)],
+)
+def test_a_lowest_price_is_told(text: str, is_from: bool) -> None:
+    (amount,) = CLUES.amounts.read(plain(text), is_price=True)
+    assert amount.is_from is is_from
+
+
+@given(st.decimals(min_value="0.001", max_value=10**9, places=3))
+def test_a_number_is_exact(value: object) -> None:
+    (amount,) = CLUES.amounts.read(f"{value}", is_price=True)
+    assert amount.low == Fraction(str(value))
+
+
+@given(st.integers(min_value=1, max_value=10**9))
+def test_thousands_change_nothing(value: int) -> None:
+    assert amounts(f"¥{value:,}") == amounts(f"¥{value}") == [(Fraction(value), Fraction(value), "CNY")]

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from suanpei.market.quotes.charge_text import bill_stopped, make_charges
+from suanpei.market.quotes.clues import NO_CLUES, join_clues
+from suanpei.market.quotes.term_text import NO_TERMS
+from suanpei.market.quotes.words import plain
+from suanpei.money import Money
+from tests.market.quotes.samples import CLUES
+
+MONTH = 730
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "expected"),
+    [
+        ("term", "3个月", {"minimum_hours": 3 * MONTH}),
+        ("term", "1年", {"minimum_hours": 12 * MONTH}),
+        ("term", "半年", {"minimum_hours": 6 * MONTH}),
+        ("term", "无", {"minimum_hours": 0}),
+        ("term", "none", {"minimum_hours": 0}),
+        ("term", "36 months", {"minimum_hours": 36 * MONTH}),
+        ("term", "*12-mo reserved", {"minimum_hours": 12 * MONTH, "pricing": "reserved"}),
+        ("unit", "node / month, 36-mo term", {"minimum_hours": 36 * MONTH}),
+        ("unit", "reserved 1y", {"minimum_hours": 12 * MONTH, "pricing": "reserved"}),
+        ("note", "3个月起租", {"minimum_hours": 3 * MONTH}),
+        ("text", "min 1 month", {"minimum_hours": MONTH}),
+        ("note", "押一付三", {"deposit_months": 1, "prepaid_months": 3}),
+        ("note", "付三押一", {"deposit_months": 1, "prepaid_months": 3}),
+        ("note", "押金2个月", {"deposit_months": 2}),
+        ("note", "prepay 25%", {"prepaid_fraction": Decimal("0.25")}),
+        ("note", "预付30%", {"prepaid_fraction": Decimal("0.3")}),
+        ("pricing", "年付", {"pricing": "yearly", "prepaid_months": 12}),
+        ("pricing", "季付", {"pricing": "quarterly", "prepaid_months": 3}),
+        ("pricing", "包年8折", {"kept_fraction": Fraction(4, 5), "pricing": "yearly"}),
+        ("note", "85折", {"kept_fraction": Fraction(85, 100)}),
+        ("note", "八五折，折前价", {"kept_fraction": Fraction(85, 100), "is_discount_applied": False}),
+        ("note", "20% off, after discount", {"kept_fraction": Fraction(4, 5), "is_discount_applied": True}),
+        ("note", "按30天计", {"has_thirty_days": True}),
+        ("unit", "per node, 12 months prepaid", {"prepaid_term_hours": 12 * MONTH, "prepaid_months": 12}),
+        ("unit", "gpu/h, may be reclaimed with 30 s notice", {"pricing": "spot"}),
+    ],
+)
+def test_terms_are_read(role: str, text: str, expected: dict[str, Any]) -> None:
+    terms = CLUES.read(role, text).terms or NO_TERMS
+    assert {name: getattr(terms, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "state", "rate"),
+    [
+        ("tax", "不含税(6%)", "out", "0.06"),
+        ("tax", "含税", "in", None),
+        ("tax", "+0%", "out", "0"),
+        ("tax", "6%", "unknown", "0.06"),
+        ("unit", "pro GPU/Monat zzgl. 19% USt", "out", "0.19"),
+        ("note", "含6个点专票", "in", "0.06"),
+        ("text", "H800 7.8万/月 不含税 预付30%", "out", None),
+        ("note", "excl. 9% GST", "out", "0.09"),
+    ],
+)
+def test_tax_is_read(role: str, text: str, state: str, rate: str | None) -> None:
+    tax = CLUES.read(role, text).tax
+    assert tax is not None
+    assert (tax.state, tax.rate_fraction) == (state, None if rate is None else Decimal(rate))
+
+
+@pytest.mark.parametrize(("cell", "state"), [("是", "in"), ("否", "out"), ("6%", "in")])
+def test_a_column_about_tax_answers_its_heading(cell: str, state: str) -> None:
+    tax = CLUES.read("tax", cell, "含税").tax
+    assert tax is not None
+    assert tax.state == state
+
+
+@pytest.mark.parametrize(
+    ("text", "storage", "egress"),
+    [
+        ("$0.07/GB-mo; egress free", "0.07", "0"),
+        ("egress $0.09/GB", None, "0.09"),
+        ("云盘0.5元/GB/月，流量免费", "0.5", "0"),
+        ("公网流量 800元/TB", None, "0.8"),
+        ("云盘另计", None, None),
+    ],
+)
+def test_charges_are_read(text: str, storage: str | None, egress: str | None) -> None:
+    charges = make_charges(CLUES.read("charges", text).charges, "CNY")
+    assert (charges.storage_per_gb_month and charges.storage_per_gb_month.amount) == (storage and Decimal(storage))
+    assert (charges.egress_per_gb and charges.egress_per_gb.amount) == (egress and Decimal(egress))
+
+
+def test_a_stopped_disk_is_billed_by_the_month() -> None:
+    charges = make_charges(CLUES.read("charges", "disk $0.1/GB/month").charges, "USD")
+    assert bill_stopped(charges, Decimal(500), Decimal(2)) == Money(amount=Decimal("100.0"), currency="USD")
+    assert bill_stopped(make_charges((), "USD"), Decimal(500), Decimal(2)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("H100, 3.2T IB", "3.2T IB"),
+        ("8×400G IB 现货", "8×400G IB"),
+        ("RoCE 4×200G", "RoCE 4×200G"),
+        ("无IB", "无IB"),
+        ("H800 8卡整机", ""),
+    ],
+)
+def test_links_are_read_from_text(text: str, links: str) -> None:
+    assert CLUES.read("text", text).links == links
+
+
+def test_a_cell_of_links_is_taken_whole() -> None:
+    assert CLUES.read("links", "3.2 Tbps IB").links == "3.2 Tbps IB"
+    assert CLUES.read("links", "无").links == "none"
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "gpus"),
+    [
+        ("node", "8卡整机 2×8468/2T内存/4×7.68T NVMe", 8),
+        ("node", "4卡 PCIe", 4),
+        ("node", "八卡", 8),
+        ("node", "8-GPU node", 8),
+        ("node", "8x", 8),
+        ("node", "1-8x", 1),
+        ("node", "单卡起租", 1),
+        ("gpus", "8", 8),
+        ("text", "H100 8x400G IB", None),
+        ("text", "库存64张", None),
+    ],
+)
+def test_cards_of_a_node_are_counted(role: str, text: str, gpus: int | None) -> None:
+    assert CLUES.read(role, text).node_gpus == gpus
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "count", "unit"),
+    [
+        ("stock", "16台", 16, "machine"),
+        ("stock", "2 台", 2, "machine"),
+        ("stock", "10", 10, ""),
+        ("stock", "0", 0, ""),
+        ("stock", "售罄", 0, "machine"),
+        ("text", "现货16台", 16, "machine"),
+        ("note", "库存 64 张", 64, "card"),
+        ("text", "32 nodes available", 32, "machine"),
+        ("text", "64x H100 SXM", 64, "card"),
+    ],
+)
+def test_stock_is_counted(role: str, text: str, count: int, unit: str) -> None:
+    stock = CLUES.read(role, text).stock
+    assert stock is not None
+    assert (stock.count, stock.unit) == (count, unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "end"),
+    [
+        ("报价日期：２０２５年３月 有效期15天", date(2025, 3, 1), date(2025, 4, 15)),
+        ("2025-03-01", date(2025, 3, 1), None),
+        ("Date: 15 Mar 2025, valid for 2 weeks", date(2025, 3, 15), date(2025, 3, 29)),
+        ("有效期至2025年4月1日", None, date(2025, 4, 1)),
+        ("2025年13月", None, None),
+        ("预计2025年5月到货", None, None),
+    ],
+)
+def test_dates_are_read(text: str, day: date | None, end: date | None) -> None:
+    found = CLUES.read_date(text)
+    assert (found.day, found.end) == (day, end)
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("含机柜电费", "includes_power"),
+        ("无质保", "no_warranty"),
+        ("disk billed while stopped", "storage_billed_when_stopped"),
+        ("USD GPU component only", "component_price"),
+        ("云盘另计", "storage_extra"),
+        ("无IB", "no_ib"),
+    ],
+)
+def test_words_raise_flags(text: str, flag: str) -> None:
+    assert flag in CLUES.read("note", text).flags
+
+
+def test_a_remark_names_what_holds_for_all() -> None:
+    assert CLUES.read("section", "以下为美元报价").currency == "USD"
+    assert CLUES.read("section", "汇率：1美元=7.2元").currency is None
+    clues = CLUES.read("section", "单位：万元/台/月")
+    assert clues.unit is not None
+    assert (clues.unit.billed, clues.unit.period, clues.unit_scale, clues.currency) == ("node", "month", 10_000, "CNY")
+
+
+def test_the_first_cell_that_says_a_thing_is_believed() -> None:
+    joined = join_clues([CLUES.read("tax", "含税"), CLUES.read("note", "不含税(6%)，押一付三"), NO_CLUES])
+    assert joined.tax is not None
+    assert joined.terms is not None
+    assert (joined.tax.state, joined.tax.rate_fraction) == ("in", Decimal("0.06"))
+    assert joined.terms.deposit_months == 1
+    assert join_clues([NO_CLUES, NO_CLUES]) is NO_CLUES
+
+
+def test_small_chinese_numbers_become_digits() -> None:
+    assert plain("八卡 两台 十六台 三个月 押一付三") == "8卡 2台 16台 3个月 押一付三"

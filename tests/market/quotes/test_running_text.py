@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from tests.market.quotes.samples import read, read_one, text
+
+
+def test_a_chat_line_is_read_whole() -> None:
+    offer = read_one(text("H800 8卡整机 7.8万/月 不含税 现货16台 押一付三"))
+    assert offer.accelerator == "H800-SXM5-80GB"
+    assert offer.price_per_accelerator_hour.amount == Fraction(78_000) / 730 / 8
+    assert offer.price_per_accelerator_hour.tax == "out"
+    assert (offer.count, offer.accelerators_per_unit) == (128, 8)
+    assert (offer.payment.deposit_months, offer.payment.prepaid_months) == (Decimal(1), Decimal(3))
+    assert offer.price_as_written == "7.8万/月"
+    assert (offer.source.cell, offer.source.row) == ("1", 1)
+
+
+def test_an_english_line_is_read_whole() -> None:
+    offer = read_one(text("H100 SXM 8x node $19.92/hr, min 1 month, 3.2T IB"), "USD")
+    assert offer.price_per_accelerator_hour.amount == Fraction("2.49")
+    assert offer.term is not None
+    assert (offer.term.minimum_hours, offer.links) == (730, "3.2T IB")
+
+
+@pytest.mark.parametrize(
+    ("line", "amounts"),
+    [
+        ("我们这边A800 6.8一卡时，含税", ["6.8"]),
+        ("H800 12元/卡时；A800 6.8元/卡时", ["12", "6.8"]),
+        ("H100 2.3 H200 3.1 美元/卡时", [Fraction("2.3") * Fraction("7.2"), Fraction("3.1") * Fraction("7.2")]),
+        ("H800/H100 8卡整机 7.3万/月", [Fraction(73_000) / 730 / 8] * 2),
+        ("H800 8卡整机 月付7.8万/月 年付7.2万/月", [Fraction(78_000) / 5_840, Fraction(72_000) / 5_840]),
+    ],
+)
+def test_a_line_may_offer_several_things(line: str, amounts: list[str | Fraction]) -> None:
+    offers = read(text(line)).offers
+    assert [offer.price_per_accelerator_hour.amount for offer in offers] == [Fraction(one) for one in amounts]
+
+
+def test_ways_of_paying_before_prices_are_theirs() -> None:
+    month, year = read(text("H800 8卡整机 月付7.8万/月 年付7.2万/月")).offers
+    assert (month.pricing, year.pricing) == ("monthly", "yearly")
+
+
+def test_who_speaks_sells() -> None:
+    quotes = read(
+        text(
+            """
+            张三 2026-11-01 10:22:
+            H800 12元/卡时
+            【甲云】A800 6.8元/卡时
+            乙云：H20 7元/卡时
+            [2026/11/20 10:22] 李四: A100 80G 4.5一卡时
+            """
+        )
+    )
+    assert [offer.seller for offer in quotes.offers] == ["张三", "甲云", "乙云", "李四"]
+    assert [str(offer.quote_date) for offer in quotes.offers] == ["2026-11-01", "None", "None", "2026-11-20"]
+
+
+def test_what_holds_for_all_is_a_remark() -> None:
+    quotes = read(text("【甲云】H200 14元/卡时，A100 80G 4.5元/卡时；都含税6%"))
+    assert {
+        (offer.price_per_accelerator_hour.tax, str(offer.price_per_accelerator_hour.tax_rate))
+        for offer in quotes.offers
+    } == {("in", "0.06")}
+    assert any("都含税6%" in str(message) for message in quotes.assumptions)
+
+
+def test_prices_below_a_card_are_its_own() -> None:
+    offers = read(text("H20 96G 8卡整机\n月付 5.2万/台\n年付 4.8万/台")).offers
+    assert [offer.price_per_accelerator_hour.amount for offer in offers] == [
+        Fraction(52_000) / 730 / 8,
+        Fraction(48_000) / 730 / 8,
+    ]
+    assert {offer.accelerator for offer in offers} == {"H20-SXM5-96GB"}
+
+
+def test_what_is_no_offer_is_listed() -> None:
+    quotes = read(text("老板您好最近忙吗\nH800 12元/卡时\n合计：20台"))
+    assert [one.cell for one in quotes.unread] == ["1", "3"]
+
+
+def test_a_count_of_cards_is_no_node() -> None:
+    offer = read_one(text("64x H100 SXM, $2.10/GPU/hr, 1-year commit, storage $0.06/GB/month, egress free"), "USD")
+    assert (offer.count, offer.accelerators_per_unit) == (64, None)
+    assert offer.charges.storage_per_gb_month is not None
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 8_760
+
+
+def test_who_asks_for_machines_offers_none() -> None:
+    quotes = read(text("求租：4090 100台\nH800 12元/卡时"))
+    assert [offer.accelerator for offer in quotes.offers] == ["H800-SXM5-80GB"]
+    assert [one.cell for one in quotes.unread] == ["1"]
+
+
+def test_cards_of_a_node_and_stock_stand_side_by_side() -> None:
+    offer = read_one(text("H200 8卡IB组网 现货20台，8.6w/台/月，含13%税，押1付1，签1年"))
+    assert (offer.accelerators_per_unit, offer.count) == (8, 160)
+    assert "node_size_inferred" not in offer.flags

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from tests.market.quotes.samples import bundled, offer_of, read, read_one, table
+
+HEADER = ("供应商", "型号", "配置", "价格", "单位")
+
+
+def amount(value: str | int) -> Fraction:
+    return Fraction(value)
+
+
+def test_headings_stand_anywhere_and_in_any_order() -> None:
+    offers = read(
+        table(
+            [
+                ["某算力公司报价单"],
+                [],
+                ["报价日期：2026年11月", "有效期30天"],
+                ["单位", "价格", "型号", "供应商", "配置"],
+                ["元/台/月", "78000", "H800 80G", "甲", "8卡整机"],
+            ]
+        )
+    ).offers
+    (offer,) = offers
+    assert offer.price_per_accelerator_hour.amount == amount(78_000) / 730 / 8
+    assert (offer.seller, offer.source.cell, offer.source.row) == ("甲", "B5", 5)
+    assert str(offer.quote_date) == "2026-11-01"
+    assert str(offer.valid_until) == "2026-12-30"
+
+
+def test_lines_that_are_no_offers_are_listed_with_their_reason() -> None:
+    quotes = read(bundled("quotes_cn_messy.csv"))
+    assert {(one.cell, one.reason.key) for one in quotes.unread} == {
+        ("A1", "{kind} without terms or prices: {words}"),
+        ("A20", "a total: the offers that it sums up are read one by one"),
+        ("A21", "{kind} without terms or prices: {words}"),
+    }
+    assert [offer.source.row for offer in quotes.offers] == list(range(4, 19))
+
+
+def test_repeated_headings_are_skipped() -> None:
+    rows = [
+        HEADER,
+        ("甲", "H800", "8卡整机", "7.8万", "元/台/月"),
+        HEADER,
+        ("乙", "H20", "8卡整机", "5.2万", "元/台/月"),
+    ]
+    quotes = read(table(rows))
+    assert [offer.seller for offer in quotes.offers] == ["甲", "乙"]
+    assert quotes.unread == ()
+
+
+def test_a_second_table_has_columns_of_its_own() -> None:
+    quotes = read(
+        table(
+            [
+                HEADER,
+                ("甲", "H800", "8卡整机", "7.8万", "元/台/月"),
+                [],
+                ["海外资源（美元）"],
+                ["GPU", "Price per GPU-hour", "Provider"],
+                ["H100 SXM 80GB", "2.35", "Alpha"],
+            ]
+        )
+    )
+    assert [(offer.seller, offer.quoted_currency) for offer in quotes.offers] == [("甲", "CNY"), ("Alpha", "USD")]
+    assert quotes.offers[1].price_per_accelerator_hour.amount == Fraction("2.35") * Fraction("7.2")
+
+
+def test_remarks_hold_for_the_rows_that_they_speak_of() -> None:
+    quotes = read(
+        table(
+            [
+                ["单位：元/台/月"],
+                ("供应商", "型号", "价格"),
+                ("甲", "H800 8卡", "78000"),
+                ["以下为美元报价"],
+                ("乙", "H100 8卡", "12000"),
+                ["以上价格均含税(6%)"],
+            ]
+        )
+    )
+    first, second = quotes.offers
+    assert (first.quoted_currency, second.quoted_currency) == ("CNY", "USD")
+    assert {offer.price_per_accelerator_hour.tax for offer in quotes.offers} == {"in"}
+    assert first.price_per_accelerator_hour.amount_tax_out == amount(78_000) / 730 / 8 / Fraction("1.06")
+    said = [str(message) for message in quotes.assumptions]
+    assert any("A4: '以下为美元报价'" in message for message in said)
+    assert any("A6: '以上价格均含税(6%)'" in message for message in said)
+
+
+def test_a_heading_line_names_the_seller_of_its_section() -> None:
+    rows = [
+        ("型号", "价格", "单位"),
+        ["【甲云】"],
+        ("H800", "12", "元/卡/时"),
+        ["供应商：乙云"],
+        ("H800", "13", "元/卡/时"),
+    ]
+    assert [offer.seller for offer in read(table(rows)).offers] == ["甲云", "乙云"]
+
+
+@pytest.mark.parametrize(
+    ("headings", "cells", "amounts"),
+    [
+        (
+            ("GPU", "On-demand", "1-year", "3-year"),
+            ("H100 SXM 80GB", "$2.99", "$2.39", "$1.99"),
+            ("2.99", "2.39", "1.99"),
+        ),
+        (("GPU", "Spot ($/GPU/hr)", "Price ($/GPU/hr)"), ("H100 SXM 80GB", "1.2", "2.4"), ("1.2", "2.4")),
+    ],
+)
+def test_each_priced_column_is_an_offer(
+    headings: tuple[str, ...], cells: tuple[str, ...], amounts: tuple[str, ...]
+) -> None:
+    offers = read(table([headings, cells]), "USD").offers
+    assert [offer.price_per_accelerator_hour.amount for offer in offers] == [Fraction(one) for one in amounts]
+    assert [offer.source.cell for offer in offers] == ["B2", "C2", "D2"][: len(amounts)]
+
+
+def test_the_heading_of_a_priced_column_is_its_term() -> None:
+    month, year = read(table([("型号", "1个月", "12个月"), ("H800 8卡整机", "7.8万", "6.5万")])).offers
+    assert month.term is not None
+    assert year.term is not None
+    assert (month.term.minimum_hours, year.term.minimum_hours) == (730, 8_760)
+    assert year.price_per_accelerator_hour.amount == amount(65_000) / 730 / 8
+    assert "12_month_term" in year.flags
+
+
+def test_a_heading_may_hold_unit_scale_and_tax() -> None:
+    offer = offer_of({"型号": "H800 8卡", "不含税价(万元/台/月)": "7.8", "税率": "6%"})
+    price = offer.price_per_accelerator_hour
+    assert price.amount == amount(78_000) / 730 / 8
+    assert (price.tax, price.amount_tax_in) == ("out", amount(78_000) / 730 / 8 * Fraction("1.06"))
+
+
+def test_a_table_without_headings_is_read_where_its_cells_speak() -> None:
+    quotes = read(table([("H800 80G", "8卡整机", "7.8万/月", "不含税"), ("A800", "8卡", "5.5万/台/月", "")]))
+    assert [offer.price_per_accelerator_hour.amount for offer in quotes.offers] == [
+        amount(78_000) / 730 / 8,
+        amount(55_000) / 730 / 8,
+    ]
+    assert any("no heading stands above" in message.key for message in quotes.assumptions)
+
+
+def test_a_table_without_headings_and_units_is_named() -> None:
+    quotes = read(table([("H800 80G", "8卡整机", "78000", "16")]))
+    assert quotes.offers == ()
+    assert [one.cell for one in quotes.unread] == ["A1"]
+
+
+def test_an_unknown_currency_is_named_and_the_rest_is_read() -> None:
+    rows = [("型号", "价格", "单位"), ("A100 80G", "300日元", "/卡/时"), ("H800", "12元", "/卡/时")]
+    quotes = read(table(rows))
+    assert [offer.accelerator for offer in quotes.offers] == ["H800-SXM5-80GB"]
+    (unread,) = quotes.unread
+    assert (unread.cell, unread.reason.values["currency"]) == ("B2", "JPY")
+
+
+def test_a_row_without_a_card_is_named() -> None:
+    quotes = read(table([("型号", "价格", "单位", "备注"), ("", "0.5", "元/GB/月", "对象存储价格")]))
+    assert quotes.offers == ()
+    assert len(quotes.unread) == 1
+
+
+@pytest.mark.parametrize("word", ["面议", "电议", "Contact sales", "TBD", ""])
+def test_a_missing_price_is_an_offer_without_one(word: str) -> None:
+    offer = offer_of({"型号": "H800", "价格": word, "单位": "元/卡/时"})
+    assert offer.price_per_accelerator_hour.amount is None
+    assert "price_missing" in offer.flags
+    assert offer.readings == ()
+
+
+def test_a_row_of_one_card_and_no_price_is_kept() -> None:
+    assert "price_missing" in read_one(table([("型号", "价格"), ("H800", "")])).flags
+
+
+def test_nothing_on_hand_is_flagged_and_counted_zero() -> None:
+    header = ("型号", "hour_price(元/台/时)", "gpu_num", "idle")
+    free, taken = read(table([header, ("A100 80G", "46.4", "8", "1"), ("A100 80G", "40", "8", "0")])).offers
+    assert (free.count, taken.count) == (8, 0)
+    assert "none_on_hand" in taken.flags
+    assert free.price_per_accelerator_hour.amount == Fraction("46.4") / 8
+
+
+def test_of_two_columns_on_cards_the_one_that_names_it_counts() -> None:
+    row = {"产品名称": "A100 PCIe 40G", "GPU型号": "单机8卡", "价格": "28000", "单位": "元/台/月"}
+    for offer in (offer_of(row), offer_of(dict(reversed(row.items())))):
+        assert (offer.accelerator, offer.accelerators_per_unit) == ("A100-PCIe-40GB", 8)
+
+
+def test_more_cards_than_a_machine_holds_are_on_hand() -> None:
+    offer = offer_of({"型号": "H800", "卡数": "256", "单价": "65000", "计价单位": "元/月/台(8卡)"})
+    assert (offer.count, offer.accelerators_per_unit) == (256, 8)
+    assert offer.price_per_accelerator_hour.amount == amount(65_000) / 730 / 8

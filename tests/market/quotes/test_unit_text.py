@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from suanpei.market.quotes.unit_text import PERIOD_HOURS, Unit, join_units
+from suanpei.market.quotes.words import plain
+from tests.market.quotes.samples import CLUES
+
+
+@pytest.mark.parametrize(
+    ("text", "billed", "period"),
+    [
+        ("元/台/月", "node", "month"),
+        ("元/卡/时", "card", "hour"),
+        ("/卡·时", "card", "hour"),
+        ("卡时", "card", "hour"),
+        ("元/时/卡", "card", "hour"),
+        ("万元/P/年", "pflops", "year"),
+        ("元/分钟", None, "minute"),
+        ("每卡每小时", "card", "hour"),
+        ("整机", "node", None),
+        ("/GPU/hr", "card", "hour"),
+        ("per GPU per hour, on-demand", "card", "hour"),
+        ("node / month, 36-mo term", "node", "month"),
+        ("per node, 12 months prepaid", "node", None),
+        ("per instance per hour", "instance", "hour"),
+        ("pro GPU/Monat zzgl. 19% USt", "card", "month"),
+        ("gpu/h, may be reclaimed with 30 s notice", "card", "hour"),
+        ("月付", None, None),
+        ("12个月", None, None),
+        ("reserved 1y", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_unit_is_read(text: str, billed: str | None, period: str | None) -> None:
+    unit = CLUES.amounts.units.find(plain(text))
+    assert (unit.billed, unit.period) == (billed, period)
+
+
+def test_eight_cards_priced_together_are_a_node() -> None:
+    (amount,) = CLUES.amounts.read(plain("50000元/8卡/月"), is_price=True)
+    assert (amount.unit.billed, amount.unit.billed_gpus, amount.unit.period) == ("node", 8, "month")
+
+
+def test_the_hours_of_periods() -> None:
+    assert PERIOD_HOURS["month"] * 12 == PERIOD_HOURS["quarter"] * 4 == PERIOD_HOURS["year"] == 8_760
+    assert PERIOD_HOURS["minute"] * 60 == PERIOD_HOURS["second"] * 3_600 == Fraction(1)
+
+
+def test_a_second_unit_fills_only_what_is_open() -> None:
+    joined = join_units(Unit(billed="card"), Unit(billed="node", period="month"))
+    assert (joined.billed, joined.period) == ("card", "month")
