@@ -116,8 +116,8 @@ class QuoteWords:
     """Role of a column to its headings, in plain form."""
     lines: Mapping[str, Vocabulary]
     """Kinds of lines that are no offers: ``total``, ``note``, ``date``, ``seller``, ``wanted`` (somebody asks for
-    machines). ``above`` and ``below`` say of which rows a remark speaks, ``every`` that it speaks of all, ``later`` that
-    a date is of a delivery."""
+    machines). ``above`` and ``below`` say of which rows a remark speaks, ``every`` that it speaks of all, ``later``
+    that a date is of a delivery."""
     billed: Vocabulary
     periods: Vocabulary
     currencies: Vocabulary
