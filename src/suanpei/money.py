@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
@@ -190,6 +191,20 @@ class ExchangeRates:
                 target=target,
             )
         )
+
+    def factor(self, source: str, target: str) -> Fraction:
+        """Give what one unit of a currency is worth in another, exactly.
+
+        Raises:
+            InputError: No rate or pair of rates joins the two currencies.
+        """
+        factor, currency = Fraction(1), source
+        for rate in self.route(source, target):
+            if rate.base == currency:
+                factor, currency = factor * Fraction(rate.rate), rate.quote
+            else:
+                factor, currency = factor / Fraction(rate.rate), rate.base
+        return factor
 
     def convert(self, money: Money, target: str) -> Money:
         """Convert an amount, exactly, unrounded.

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suanpei.units import MONTH_HOURS, YEAR_HOURS
@@ -58,6 +59,26 @@ class Tax:
         if self.state == "out" and self.rate_fraction is not None:
             return 1 + self.rate_fraction
         return None
+
+    @property
+    def flag(self) -> str | None:
+        """Stable word for a tax that comes on top: ``tax_excluded``, ``tax_excluded_6pct``; None for any other."""
+        if self.state != "out" or self.rate_fraction == 0:
+            return None
+        return "tax_excluded" if self.rate_fraction is None else f"tax_excluded_{float(self.rate_fraction * 100):g}pct"
+
+    def split(self, amount: Fraction) -> tuple[Fraction | None, Fraction | None]:
+        """Give an amount as quoted with tax in and with tax out, exactly; None where that is not known.
+
+        Example:
+            >>> [float(side) for side in read_tax("含税6%").split(Fraction(106))]
+            [106.0, 100.0]
+        """
+        factor, divisor = self.factor_in, self.divisor_out
+        return (
+            None if factor is None else amount if factor == 1 else amount * Fraction(factor),
+            None if divisor is None else amount if divisor == 1 else amount / Fraction(divisor),
+        )
 
     @property
     def divisor_out(self) -> Decimal | None:

@@ -233,9 +233,8 @@ def _list_flags(offer: Offer) -> tuple[str, ...]:
     flags = []
     if offer.tax.state == "unknown":
         flags.append("tax_unknown")
-    if offer.tax.state == "out":
-        rate = offer.tax.rate_fraction
-        flags.append("tax_excluded" if rate is None else f"tax_excluded_{(rate * 100).normalize():f}pct")
+    if offer.tax.flag is not None:
+        flags.append(offer.tax.flag)
     if not offer.names_links:
         flags.append("links_unknown")
     if offer.price_low is not None or offer.price_high is not None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suanpei.market.cost import Conditions, RunHours, RunNeeds, split_tax
+from suanpei.market.cost import Conditions, RunHours, RunNeeds
 from suanpei.market.offer import UnitPrice
 from suanpei.market.side_costs import count_side_costs
 from suanpei.market.terms import Charges, Term
@@ -135,7 +135,7 @@ def test_a_finer_period_that_divides_another_never_costs_more(
 def test_the_two_sides_of_tax_differ_by_the_rate_exactly(amount: Decimal, rate: str, state: str) -> None:
     from suanpei.market.terms import Tax
 
-    with_tax, without = split_tax(amount, Tax(state=state, rate_fraction=Decimal(rate)))  # type: ignore[arg-type]
+    with_tax, without = Tax(state=state, rate_fraction=Decimal(rate)).split(Fraction(amount))  # type: ignore[arg-type]
     assert with_tax is not None
     assert without is not None
     assert with_tax == without * (1 + Fraction(rate))

@@ -198,3 +198,19 @@ def test_more_cards_than_a_machine_holds_are_on_hand() -> None:
     offer = offer_of({"型号": "H800", "卡数": "256", "单价": "65000", "计价单位": "元/月/台(8卡)"})
     assert (offer.count, offer.accelerators_per_unit) == (256, 8)
     assert offer.price_per_accelerator_hour.amount == amount(65_000) / 730 / 8
+
+
+@pytest.mark.parametrize(
+    "title", ["GPU报价单", "2026年显卡租赁价格表", "H800/A800 GPU 集群报价", "GPU rental price list"]
+)
+def test_a_title_that_names_cards_is_no_unit(title: str) -> None:
+    row = ("望江租赁", "4090 48G(改)", "8卡整机", "12600", "元/月")
+    (offer,) = read(table([[title], ["供应商", "型号", "配置", "报价", "单位"], row])).offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(12600, 8 * 730)
+    assert len(offer.readings) == 2
+
+
+def test_a_remark_that_gives_the_unit_holds() -> None:
+    rows = [["单位：元/台/月"], ["供应商", "型号", "配置", "报价"], ["甲云", "H800", "8卡", "78000"]]
+    (offer,) = read(table(rows)).offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(78000, 8 * 730)

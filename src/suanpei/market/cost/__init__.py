@@ -11,7 +11,6 @@ from suanpei.market.cost.needs import DataSizes, RunHours, RunNeeds
 from suanpei.market.cost.price import Conditions, find_tie_price, make_bills, price_package, price_run
 from suanpei.market.cost.rent import Rental
 from suanpei.market.cost.result import Bill, CashItem, Cost, CostPart, CostUnit, EarlyExit, MissingPart
-from suanpei.market.cost.tax import split_tax
 
 __all__ = [
     "NO_FACTS",
@@ -35,5 +34,4 @@ __all__ = [
     "make_bills",
     "price_package",
     "price_run",
-    "split_tax",
 ]

@@ -42,31 +42,9 @@ class TaxReadings:
     """With tax at the worst reading; `tax_in` where that is known."""
 
 
-def split_tax(amount: Decimal, tax: Tax) -> tuple[Fraction | None, Fraction | None]:
-    """Give an amount with tax in and with tax out, exactly.
-
-    Args:
-        amount: As quoted. [currency]
-        tax: What the seller says of tax. [-]
-
-    Returns:
-        With tax in, with tax out; None where that is not known. [currency]
-
-    Example:
-        >>> from suanpei.market.terms import read_tax
-        >>> [float(side) for side in split_tax(Decimal(106), read_tax("含税6%"))]
-        [106.0, 100.0]
-    """
-    factor, divisor = tax.factor_in, tax.divisor_out
-    return (
-        None if factor is None else Fraction(amount) * Fraction(factor),
-        None if divisor is None else Fraction(amount) / Fraction(divisor),
-    )
-
-
 def total_with_tax(total: Money, tax: Tax) -> tuple[Money | None, Money | None]:
     """Give a total with tax in and with tax out, to the cent; None where that is not known."""
-    with_tax, without = split_tax(total.amount, tax)
+    with_tax, without = tax.split(Fraction(total.amount))
     return _to_cents(with_tax, total.currency), _to_cents(without, total.currency)
 
 

@@ -32,6 +32,7 @@ _WIDE = frozenset({"fullwidth_digits"})
 _SCALE = re.compile(r"(?<!\d)(?<!\d\s)([万千])(?=\s*(?:[元块/¥$€]|美|欧|港|人民|rmb|usd|$|\)))")
 _SCALES = {"万": 10_000, "千": 1_000}
 _NO_CURRENCY_HERE = re.compile(r"汇率|exchange|=")
+_UNIT_WORD = re.compile(r"单位|\bunits?\b")
 _MOST_REMARK = 24
 """A remark of at most this length may name a currency without saying that it speaks of prices. [characters]"""
 _MOST_REMEMBERED = 16_384
@@ -162,8 +163,9 @@ class ClueReader:
         if role in (*UNIT_ROLES, "heading"):
             return self.amounts.units.find(rest)
         if role == "section":
-            speaks = self.words.currencies.has(rest) or self._said_of_prices.search(rest)
-            return self.amounts.units.find(rest) if speaks else NO_UNIT
+            # a title such as "GPU报价单" names a card, not what its prices are for
+            unit = self.amounts.units.find(rest)
+            return unit if unit.is_marked or _UNIT_WORD.search(rest) else NO_UNIT
         if role in ("text", "price", "note", "pricing"):
             unit = self.amounts.units.find(rest)
             marked = re.search(r"每|per |pro |/", text or rest)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.charge_text import Charge
     from suanpei.market.quotes.drafts import Draft
     from suanpei.market.quotes.quoted import Pricing
-    from suanpei.market.terms import Charges, Tax
+    from suanpei.market.terms import Charges
     from suanpei.provenance import Confidence
 
 SUSPICIONS = frozenset(
@@ -117,18 +117,8 @@ def _charges(charges: tuple[Charge, ...], currency: str) -> Charges:
 
 
 def _price(draft: Draft, currency: str) -> QuotedPrice:
-    tax = draft.tax
     if draft.taken is None or draft.amount is None:
-        return QuotedPrice(
-            amount=None,
-            low=None,
-            high=None,
-            currency=currency,
-            tax=tax.state,
-            tax_rate=tax.rate_fraction,
-            amount_tax_in=None,
-            amount_tax_out=None,
-        )
+        return QuotedPrice.of(None, None, currency, draft.tax)
     amount = draft.readings[0].amount
     high: Fraction | None = amount if draft.amount.high == draft.amount.low else draft.amount.high * draft.taken
     if draft.second_tier is not None:
@@ -137,26 +127,7 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
         high = None
     elif "component_price" in draft.flags:
         high = None if draft.host is None else (draft.amount.low + draft.host) * draft.taken
-    return QuotedPrice(
-        amount=amount,
-        low=amount,
-        high=high,
-        currency=currency,
-        tax=tax.state,
-        tax_rate=tax.rate_fraction,
-        amount_tax_in=_with_tax(amount, tax),
-        amount_tax_out=_without_tax(amount, tax),
-    )
-
-
-def _with_tax(amount: Fraction, tax: Tax) -> Fraction | None:
-    factor = tax.factor_in
-    return None if factor is None else amount if factor == 1 else amount * Fraction(factor)
-
-
-def _without_tax(amount: Fraction, tax: Tax) -> Fraction | None:
-    divisor = tax.divisor_out
-    return None if divisor is None else amount if divisor == 1 else amount / Fraction(divisor)
+    return QuotedPrice.of(amount, high, currency, draft.tax)
 
 
 def _count(draft: Draft) -> int | None:
@@ -243,10 +214,8 @@ def _interned(flags: frozenset[str]) -> tuple[str, ...]:
 
 def _flag_terms(draft: Draft, flags: set[str]) -> None:
     terms, tax = draft.terms, draft.tax
-    if tax.state == "out" and tax.rate_fraction is None:
-        flags.add("tax_excluded")
-    elif tax.state == "out" and tax.rate_fraction:
-        flags.add(_name_tax(tax.rate_fraction))
+    if tax.flag is not None:
+        flags.add(tax.flag)
     if terms.deposit_months:
         flags.add("deposit")
     if terms.prepaid_fraction and not flags & {"prepay", "prepaid"}:
@@ -268,11 +237,6 @@ def _flag_least(least: Fraction) -> tuple[str, ...]:
     if least >= _LONG_TERM_HOURS:
         return (f"{float(least / PERIOD_HOURS['month']):g}_month_term",)
     return ("daily_min",) if PERIOD_HOURS["day"] <= least <= PERIOD_HOURS["week"] else ()
-
-
-@lru_cache(maxsize=1_024)
-def _name_tax(rate: Decimal) -> str:
-    return f"tax_excluded_{float(rate * 100):g}pct"
 
 
 def _flag_price(draft: Draft, flags: set[str], main_currency: str | None) -> None:

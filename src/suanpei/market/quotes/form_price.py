@@ -68,7 +68,7 @@ def read_price(
     """
     given = _given_prices(stated, line, reader)
     result_currency = currency or stated.currency or ""
-    factor = Fraction(0) if stated.currency is None else _conversion(stated.currency, result_currency, rates)
+    factor = Fraction(0) if stated.currency is None else rates.factor(stated.currency, result_currency)
     agree = _agree(stated) if len(given) > 1 else True
     taken = {key: amount * factor for key, amount in given.items()} if stated.currency else {}
     amount = next(iter(taken.values()), None) if agree else None
@@ -76,7 +76,7 @@ def read_price(
         _ask_which(stated, line, reader)
     shown = list(given)[:1] if agree else list(given)
     return FormPrice(
-        price=_price(amount, result_currency, stated.tax),
+        price=QuotedPrice.of(amount, amount, result_currency, stated.tax),
         readings=tuple(
             Reading(
                 amount=taken[key],
@@ -152,43 +152,11 @@ def _ask_which(stated: StatedPrice, line: FilledLine, reader: ValueReader) -> No
     )
 
 
-def _price(amount: Fraction | None, currency: str, tax: Tax) -> QuotedPrice:
-    factor, divisor = tax.factor_in, tax.divisor_out
-    return QuotedPrice(
-        amount=amount,
-        low=amount,
-        high=amount,
-        currency=currency,
-        tax=tax.state,
-        tax_rate=tax.rate_fraction,
-        amount_tax_in=None if amount is None or factor is None else amount * Fraction(factor),
-        amount_tax_out=None if amount is None or divisor is None else amount / Fraction(divisor),
-    )
-
-
-def _conversion(source: str, target: str, rates: ExchangeRates) -> Fraction:
-    """Give the exact factor from one currency to another."""
-    factor, currency = Fraction(1), source
-    for rate in rates.route(source, target):
-        if rate.base == currency:
-            factor, currency = factor * Fraction(rate.rate), rate.quote
-        else:
-            factor, currency = factor / Fraction(rate.rate), rate.base
-    return factor
-
-
 def _flags(stated: StatedPrice, *, has_price: bool, agree: bool) -> tuple[str, ...]:
-    rate = stated.tax.rate_fraction
-    excluded = "tax_excluded" if rate is None else f"tax_excluded_{_percent(rate)}pct"
     found = (
         ("price_missing", not has_price),
         ("prices_disagree", not agree),
         ("currency_missing", stated.currency is None),
-        (excluded, stated.tax.state == "out" and rate != 0),
     )
-    return tuple(flag for flag, holds in found if holds)
-
-
-def _percent(fraction: Decimal) -> str:
-    text = f"{fraction * 100:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    excluded = stated.tax.flag
+    return (*(flag for flag, holds in found if holds), *(() if excluded is None else (excluded,)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.names import MEMORY, MEMORY_SIZES_GB, resolve_accelerator
 from suanpei.market.quotes.quoted import Place, QuotedOffer, QuotedPrice, Reading
-from suanpei.market.terms import Term
+from suanpei.market.terms import UNKNOWN_TAX, Term
 from suanpei.messages import Message
 from suanpei.units import GIB_BYTES
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.quoted import Pricing
     from suanpei.market.quotes.read import QuoteContext
-    from suanpei.money import ExchangeRates
     from suanpei.provenance import Confidence
 
 CURRENCY = "USD"
@@ -71,7 +70,7 @@ class InstanceReader:
             for rate in context.rates.route(CURRENCY, context.currency)
         }
         """What had to be assumed of rates and cards, in order."""
-        self._factor = convert_exactly(Fraction(1), CURRENCY, context.currency, context.rates)
+        self._factor = context.rates.factor(CURRENCY, context.currency)
         self._why: dict[int, Message] = {}
         self._cards: dict[tuple[str, str, tuple[float, ...]], ResolvedAccelerator | None] = {}
 
@@ -94,16 +93,7 @@ class InstanceReader:
             accelerators_per_unit=instance.gpus,
             price_as_written=instance.price_as_written,
             quoted_currency=CURRENCY,
-            price_per_accelerator_hour=QuotedPrice(
-                amount=amount,
-                low=amount,
-                high=amount,
-                currency=currency,
-                tax="unknown",
-                tax_rate=None,
-                amount_tax_in=None,
-                amount_tax_out=None,
-            ),
+            price_per_accelerator_hour=QuotedPrice.of(amount, amount, currency, UNKNOWN_TAX),
             pricing=_pricing(instance),
             term=HOURLY,
             count=None,
@@ -139,27 +129,6 @@ class InstanceReader:
         if gpus not in self._why:
             self._why[gpus] = Message("the catalogue prices whole instances of {gpus} cards by the hour", gpus=gpus)
         return self._why[gpus]
-
-
-def convert_exactly(amount: Fraction, source: str, target: str, rates: ExchangeRates) -> Fraction:
-    """Convert an amount without rounding.
-
-    Args:
-        amount: In `source`. [currency]
-        source: ISO code. [-]
-        target: ISO code. [-]
-        rates: Exchange rates. [-]
-
-    Raises:
-        InputError: No rate joins the currencies.
-    """
-    currency = source
-    for rate in rates.route(source, target):
-        if rate.base == currency:
-            amount, currency = amount * Fraction(rate.rate), rate.quote
-        else:
-            amount, currency = amount / Fraction(rate.rate), rate.base
-    return amount
 
 
 def find_card(

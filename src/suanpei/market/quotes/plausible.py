@@ -103,7 +103,7 @@ class Bands:
         ]
         if not found:
             return None
-        rate = convert_rate(self._rates, home, self._currency)
+        rate = self._rates.factor(home, self._currency)
         widths = [OTHER_MARKET_FACTOR if _is_of_other_market(price, home) else Fraction(1) for price in found]
         low = min(Fraction(price.low.amount) / width for price, width in zip(found, widths, strict=True)) * rate
         high = max(Fraction(price.high.amount) * width for price, width in zip(found, widths, strict=True)) * rate
@@ -112,18 +112,3 @@ class Bands:
 
 def _is_of_other_market(price: IndicativePrice, home: str) -> bool:
     return bool(price.rows) and price.rows[0].price.currency != home
-
-
-def convert_rate(rates: ExchangeRates, source: str, target: str) -> Fraction:
-    """Give what one unit of a currency is worth in another, exactly.
-
-    Raises:
-        InputError: No rate or pair of rates joins the two.
-    """
-    factor, currency = Fraction(1), source
-    for rate in rates.route(source, target):
-        if rate.base == currency:
-            factor, currency = factor * Fraction(rate.rate), rate.quote
-        else:
-            factor, currency = factor / Fraction(rate.rate), rate.base
-    return factor

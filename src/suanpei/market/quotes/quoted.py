@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from suanpei.market.quotes.document import Unread
-    from suanpei.market.terms import Charges, Payment, TaxState, Term
+    from suanpei.market.terms import Charges, Payment, Tax, TaxState, Term
     from suanpei.messages import Message
     from suanpei.provenance import Confidence
 
@@ -72,6 +72,21 @@ class QuotedPrice:
     amount_tax_in: Fraction | None
     amount_tax_out: Fraction | None
     """None where neither state nor rate settle them."""
+
+    @classmethod
+    def of(cls, amount: Fraction | None, high: Fraction | None, currency: str, tax: Tax) -> QuotedPrice:
+        """Make the price of an amount that is the least asked, with both sides of its tax."""
+        tax_in, tax_out = (None, None) if amount is None else tax.split(amount)
+        return cls(
+            amount=amount,
+            low=amount,
+            high=high,
+            currency=currency,
+            tax=tax.state,
+            tax_rate=tax.rate_fraction,
+            amount_tax_in=tax_in,
+            amount_tax_out=tax_out,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

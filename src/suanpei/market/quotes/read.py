@@ -25,7 +25,7 @@ from suanpei.market.quotes.entries import list_remarks
 from suanpei.market.quotes.finish import finish
 from suanpei.market.quotes.header import HeaderReader
 from suanpei.market.quotes.lines import LineReader
-from suanpei.market.quotes.plausible import Bands, convert_rate
+from suanpei.market.quotes.plausible import Bands
 from suanpei.market.quotes.questions import ask
 from suanpei.market.quotes.quoted import Question, QuotedOffer, Quotes
 from suanpei.market.quotes.readings import Settler
@@ -235,7 +235,7 @@ class _Reader:
         if code is None or draft.amount is None or code in self._rate_of:
             return True
         try:
-            self._rate_of[code] = convert_rate(self._context.rates, code, self._context.currency)
+            self._rate_of[code] = self._context.rates.factor(code, self._context.currency)
         except InputError:
             self._unread.append(
                 Unread(
