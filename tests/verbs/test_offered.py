@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from suanpei.errors import InputError
+from suanpei.market.offers_file import is_own_format
 from suanpei.market.price_rows import load_exchange_rates
 from suanpei.money import Money
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest
-from suanpei.verbs.offered import OfferedList, is_own_format, read_offers
+from suanpei.verbs.offered import OfferedList, read_offers
 from suanpei.verbs.plan import plan
 from suanpei.verbs.plan_request import PlanRequest
 

@@ -12,7 +12,7 @@ from suanpei.verbs.envelope import to_envelope
 from suanpei.verbs.quotes import QuotesRequest, QuotesResult, read_quote_files
 from suanpei.verbs.schema import describe_schema
 from tests.golden.quote_samples import handmade
-from tests.market.quotes.test_live import Item, Package
+from tests.market.quotes.clouds.test_live import Item, Package
 
 if TYPE_CHECKING:
     from collections.abc import Callable

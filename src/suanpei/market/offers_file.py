@@ -10,12 +10,14 @@ what it was read into.
 
 from __future__ import annotations
 
+import codecs
+import csv
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError
-from suanpei.machine.table import Row, read_text, split_cells
+from suanpei.machine.table import DELIMITERS, Row, read_text, split_cells
 from suanpei.market.charge_cells import CHARGE_COLUMNS, read_charges, read_payment
 from suanpei.market.offer import NODE8_CARDS, TIERS, Offer, Tier
 from suanpei.market.price_rows import PriceCells
@@ -48,6 +50,21 @@ _CHARGE_COLUMNS = ("currency", *CHARGE_COLUMNS)
 
 _CELL_COLUMNS = ("provider", "gpu", "price_per_hour", "currency", "count", "date", "region", "source", "note")
 """Columns that are read alone, but for the price, which needs its currency."""
+
+
+_HEAD_BYTES = 65_536
+"""Enough of a file to hold its header. [B]"""
+
+
+def is_own_format(path: Path) -> bool:
+    """Tell whether a file is a CSV with every column that this module needs."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = head.decode("utf-16" if is_utf16 else "utf-8-sig", errors="ignore")  # the names looked for are ASCII
+    line = text.lstrip().partition("\n")[0].strip()
+    headers = (next(csv.reader([line], delimiter=delimiter), []) for delimiter in DELIMITERS)
+    return any({cell.strip().casefold() for cell in cells} >= set(REQUIRED_COLUMNS) for cells in headers)
 
 
 def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) -> tuple[Offer, ...]:

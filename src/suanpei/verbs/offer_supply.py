@@ -17,9 +17,7 @@ and are told apart by price alone, after physics. Rules:
 
 from __future__ import annotations
 
-import gc
 from collections import defaultdict
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -28,6 +26,7 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
+from suanpei.market.collector import collector_paused
 from suanpei.market.dominance import Standing, compete_all, find_undominated
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
@@ -36,7 +35,7 @@ from suanpei.verbs.offer_counts import OfferCounts
 from suanpei.verbs.offered import read_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.cluster import Cluster
@@ -120,20 +119,8 @@ def gather_offers(
     Raises:
         InputError: a file, name or fabric that cannot be read.
     """
-    with _collection_paused():
+    with collector_paused():
         return _gather(request, terms, inputs, rivals_of)
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Pause the collector of reference cycles: offers hold none, and walking ever more of them takes a fifth of it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> OfferedSupply:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
-from suanpei.machine.table import DELIMITERS
 from suanpei.market.offer import explain_conversions
-from suanpei.market.offers_file import REQUIRED_COLUMNS, load_offers
+from suanpei.market.offers_file import is_own_format, load_offers
 from suanpei.market.price_rows import load_prices
 from suanpei.market.quotes.as_offers import LeftOut, make_offers, name_seller
 from suanpei.market.quotes.read import QuoteContext
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
     from suanpei.money import ExchangeRates
     from suanpei.verbs.inputs import Inputs
 
-_HEAD_BYTES = 65_536
-"""Enough of a file to hold its header. [B]"""
 _MOST_NAMED = 3
 """Offers named as examples of what was left out for one reason. [-]"""
 
@@ -115,17 +110,6 @@ def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
         questions=quotes.questions,
         unread=quotes.unread,
     )
-
-
-def is_own_format(path: Path) -> bool:
-    """Tell whether a file is a CSV with every column that ``market.offers_file`` needs."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
-    is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    text = head.decode("utf-16" if is_utf16 else "utf-8-sig", errors="ignore")  # the names looked for are ASCII
-    line = text.lstrip().partition("\n")[0].strip()
-    headers = (next(csv.reader([line], delimiter=delimiter), []) for delimiter in DELIMITERS)
-    return any({cell.strip().casefold() for cell in cells} >= set(REQUIRED_COLUMNS) for cells in headers)
 
 
 def _say_left_out(left_out: Sequence[LeftOut]) -> list[Message]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError, SuanpeiError
+from suanpei.market.offers_file import is_own_format
+from suanpei.market.quotes.clouds.skypilot import is_skypilot, read_skypilot
 from suanpei.market.quotes.document import Document, Unread
 from suanpei.market.quotes.files import read_document, read_pasted
-from suanpei.market.quotes.form import is_form, read_form
+from suanpei.market.quotes.form.read import is_form, read_form
+from suanpei.market.quotes.own_columns import read_own_columns
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.quotes.read import read_quotes
-from suanpei.market.quotes.skypilot import is_skypilot, read_skypilot
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -32,23 +34,34 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
         context: Catalogue, prices, exchange rates, currency, day. [-]
 
     Returns:
-        What was read: forms of our own, then quotes of sellers, then catalogues of clouds; a file that cannot be read
-        stands among the
-        unread.
+        What was read: files in our own columns and forms, then quotes of sellers, then catalogues of clouds; a file
+        that cannot be read stands among the unread.
 
     Raises:
         SuanpeiError: None of them can be read; where there is only one, why it cannot.
     """
-    documents, unread, errors = _read_documents(paths)
+    documents: list[Document] = []
+    parts: list[Quotes] = []
+    unread: list[Unread] = []
+    errors: list[SuanpeiError] = []
+    for path in dict.fromkeys(paths):
+        try:
+            if path.is_file() and is_own_format(path):
+                parts.append(read_own_columns(path, context))
+            else:
+                documents.append(read_document(path))
+        except SuanpeiError as error:
+            errors.append(error)
+            unread.append(Unread(file=str(path), cell="", reason=error.message))
     if pasted is not None:
         documents.append(read_pasted(pasted, PASTED_NAME))
-    if not documents:
+    if not (documents or parts):
         if len(errors) == 1:
             raise errors[0]
         reasons = [error.message for error in errors]
         raise InputError(Message("none of the files can be read: {reasons}", reasons=reasons))
     forms, catalogues, written = _sort(documents)
-    parts = [
+    parts += [
         read_form(form, context.catalogue, currency=context.currency, rates=context.rates, as_of=context.as_of)
         for form in forms
     ]
@@ -82,16 +95,3 @@ def merge_quotes(parts: Iterable[Quotes], unread: Iterable[Unread] = ()) -> Quot
         unread=(*unread, *(item for part in several for item in part.unread)),
         assumptions=tuple(dict.fromkeys(note for part in several for note in part.assumptions)),
     )
-
-
-def _read_documents(paths: Sequence[Path]) -> tuple[list[Document], list[Unread], list[SuanpeiError]]:
-    documents: list[Document] = []
-    unread: list[Unread] = []
-    errors: list[SuanpeiError] = []
-    for path in dict.fromkeys(paths):
-        try:
-            documents.append(read_document(path))
-        except SuanpeiError as error:
-            errors.append(error)
-            unread.append(Unread(file=str(path), cell="", reason=error.message))
-    return documents, unread, errors

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from suanpei.market.quotes.pflops import claim_factor, count_pflops, dense_pflops, read_claim
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.words import plain
 from tests.market.quotes.samples import CARDS, offer_of
 
 

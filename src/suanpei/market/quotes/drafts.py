@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.clues import NO_CLUES, Clues, join_clues
-from suanpei.market.quotes.date_text import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.quoted import Place
-from suanpei.market.quotes.term_text import NO_TERMS, Terms
-from suanpei.market.quotes.unit_text import NO_UNIT, Unit, join_units
-from suanpei.market.quotes.words import NOTHING_WORDS, half_width, plain
+from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
+from suanpei.market.quotes.text.date import NO_DATE, QuoteDate, join_dates
+from suanpei.market.quotes.text.term import NO_TERMS, Terms
+from suanpei.market.quotes.text.unit import NO_UNIT, Unit, join_units
+from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.market.terms import UNKNOWN_TAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from suanpei.market.quotes.amount_text import Amount
-    from suanpei.market.quotes.card_text import Card, CardReader
-    from suanpei.market.quotes.charge_text import Charge
-    from suanpei.market.quotes.clue_text import ClueReader
-    from suanpei.market.quotes.count_text import Stock
     from suanpei.market.quotes.entries import Block, Cell, Entry
     from suanpei.market.quotes.header import Header
     from suanpei.market.quotes.quoted import Reading
+    from suanpei.market.quotes.text.amount import Amount
+    from suanpei.market.quotes.text.card import Card, CardReader
+    from suanpei.market.quotes.text.charge import Charge
+    from suanpei.market.quotes.text.clue import ClueReader
+    from suanpei.market.quotes.text.count import Stock
     from suanpei.market.terms import Tax
 
 _VARYING = frozenset({"seller", "index", "region", "date", "valid", "stock"})

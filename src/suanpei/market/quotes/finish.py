@@ -7,18 +7,18 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from suanpei.market.quotes.charge_text import make_charges
-from suanpei.market.quotes.link_text import NO_LINKS
 from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
-from suanpei.market.quotes.unit_text import PERIOD_HOURS
+from suanpei.market.quotes.text.charge import make_charges
+from suanpei.market.quotes.text.link import NO_LINKS
+from suanpei.market.quotes.text.unit import PERIOD_HOURS
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Payment, Term
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from suanpei.market.quotes.charge_text import Charge
     from suanpei.market.quotes.drafts import Draft
     from suanpei.market.quotes.quoted import Pricing
+    from suanpei.market.quotes.text.charge import Charge
     from suanpei.market.terms import Charges
     from suanpei.provenance import Confidence
 

@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suanpei.market.quotes.card_text import CardReader
-    from suanpei.market.quotes.clue_text import ClueReader
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.card import CardReader
+    from suanpei.market.quotes.text.clue import ClueReader
+    from suanpei.market.quotes.text.words import QuoteWords
 
 LONGEST_HEADING = 40
 """A longer cell is no heading. [characters]"""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.words import half_width, plain
+from suanpei.market.quotes.text.words import half_width, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suanpei.market.quotes.card_text import CardReader
-    from suanpei.market.quotes.clue_text import ClueReader
+    from suanpei.market.quotes.text.card import CardReader
+    from suanpei.market.quotes.text.clue import ClueReader
 
 _BRACKETED = re.compile(r"^\s*[【\[「]\s*([^】\]」]{1,40})\s*[】\]」]\s*[:：]?\s*")
 _SPEAKER = re.compile(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from suanpei.market.quotes.price_questions import ask_currency, ask_discount, ask_missing_price, ask_part, ask_unit
 from suanpei.market.quotes.quoted import Question
-from suanpei.market.quotes.unit_text import PERIOD_HOURS
+from suanpei.market.quotes.text.unit import PERIOD_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

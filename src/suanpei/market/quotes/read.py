@@ -7,17 +7,14 @@ gets its readings (`readings`), drafts of one card are held against each other (
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
-from suanpei.market.quotes.card_text import CardReader
-from suanpei.market.quotes.clue_text import ClueReader
+from suanpei.market.collector import collector_paused
 from suanpei.market.quotes.cross_checks import find_currency_slips, find_node_prices, find_series, group_drafts
 from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.drafts import DraftMaker
@@ -31,12 +28,14 @@ from suanpei.market.quotes.quoted import Question, QuotedOffer, Quotes
 from suanpei.market.quotes.readings import Settler
 from suanpei.market.quotes.running_text import TextReader
 from suanpei.market.quotes.tables import TableReader
-from suanpei.market.quotes.unit_text import THIRTY_DAYS_HOURS
-from suanpei.market.quotes.words import load_words
+from suanpei.market.quotes.text.card import CardReader
+from suanpei.market.quotes.text.clue import ClueReader
+from suanpei.market.quotes.text.unit import THIRTY_DAYS_HOURS
+from suanpei.market.quotes.text.words import load_words
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import date
     from fractions import Fraction
 
@@ -77,22 +76,10 @@ def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:
         may matter, and what was assumed.
     """
     reader = _Reader(context)
-    with _paused_collector():
+    with collector_paused():
         for document in documents:
             reader.read(document)
         return reader.result()
-
-
-@contextmanager
-def _paused_collector() -> Iterator[None]:
-    """Pause the collector of cyclic garbage: none is made here, and each of its passes would walk every offer read."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @lru_cache(maxsize=8)

@@ -17,11 +17,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from suanpei.machine.accelerator_table import load_accelerators
-from suanpei.market.quotes.charge_text import host_per_card
 from suanpei.market.quotes.pflops import count_pflops, dense_pflops
 from suanpei.market.quotes.quoted import Reading
+from suanpei.market.quotes.text.charge import host_per_card
+from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.market.quotes.unit_options import OPEN_PERIODS, Option, UnitKey, list_options, period_options
-from suanpei.market.quotes.unit_text import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
-from suanpei.market.quotes.words import half_width, plain
+from suanpei.market.quotes.text.words import half_width, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.card_text import CardReader
-    from suanpei.market.quotes.clue_text import ClueReader
     from suanpei.market.quotes.document import Line, Sheet
     from suanpei.market.quotes.lines import LineReader
+    from suanpei.market.quotes.text.card import CardReader
+    from suanpei.market.quotes.text.clue import ClueReader
 
 _CLAUSES = re.compile(r"[;；。\n|]+|(?<!\d)[,，、]|[,，、](?!\d)")
 _COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")

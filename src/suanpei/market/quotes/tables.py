@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
-from suanpei.market.quotes.words import NOTHING_WORDS, plain
+from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.clue_text import ClueReader
     from suanpei.market.quotes.document import Line, Sheet
     from suanpei.market.quotes.header import Header, HeaderReader
     from suanpei.market.quotes.lines import LineReader
+    from suanpei.market.quotes.text.clue import ClueReader
 
 _MOST_REMARK_CELLS = 2
 """A line of at most so many cells under a wider table, without card and price, is a remark. [-]"""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from suanpei.market.quotes.term_text import LONG_PERIODS, PERIOD_OF_PRICING
-from suanpei.market.quotes.unit_text import PERIOD_HOURS, THIRTY_DAYS_HOURS
+from suanpei.market.quotes.text.term import LONG_PERIODS, PERIOD_OF_PRICING
+from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

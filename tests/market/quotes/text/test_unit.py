@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from suanpei.market.quotes.unit_text import PERIOD_HOURS, Unit, join_units
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.unit import PERIOD_HOURS, Unit, join_units
+from suanpei.market.quotes.text.words import plain
 from tests.market.quotes.samples import CLUES
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.words import plain
 from tests.market.quotes.samples import CLUES
 
 

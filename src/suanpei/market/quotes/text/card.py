@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.names import BRAND_WORDS, MEMORY, MEMORY_SIZES_GB, parse_name, resolve_accelerator
-from suanpei.market.quotes.words import NOTHING_WORDS, half_width, plain
+from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.catalogue import Catalogue
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
     from suanpei.messages import Message
 
 _VAGUE_CORES = frozenset({"bw", "910", "91093", "106b", "106m"})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suanpei.market.quotes.quoted import Billed
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 PERIOD_HOURS: Mapping[str, Fraction] = {
     "second": Fraction(1, 3600),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from suanpei.market.quotes.skypilot import is_skypilot, name_cloud, read_skypilot
+from suanpei.market.quotes.clouds.skypilot import is_skypilot, name_cloud, read_skypilot
 from tests.market.quotes.quoted_samples import context, table
 
 HEADER = "InstanceType|AcceleratorName|AcceleratorCount|vCPUs|MemoryGiB|Price|Region|GpuInfo|SpotPrice|AvailabilityZone"

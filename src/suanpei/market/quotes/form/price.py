@@ -12,8 +12,8 @@ from suanpei.messages import Message
 from suanpei.units import MONTH_HOURS
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.form_cells import FilledLine
-    from suanpei.market.quotes.form_values import ValueReader
+    from suanpei.market.quotes.form.cells import FilledLine
+    from suanpei.market.quotes.form.values import ValueReader
     from suanpei.market.terms import Tax
     from suanpei.money import ExchangeRates
 

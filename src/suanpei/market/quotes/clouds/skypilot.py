@@ -16,8 +16,8 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.clouds.instances import MOST_INSTANCE_GPUS, Instance, InstanceReader
 from suanpei.market.quotes.document import Unread, name_cell
-from suanpei.market.quotes.instances import MOST_INSTANCE_GPUS, Instance, InstanceReader
 from suanpei.market.quotes.quoted import Place, Quotes
 from suanpei.messages import Message
 from suanpei.units import GIB_BYTES, MIB_BYTES

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from suanpei.market.quotes.charge_text import bill_stopped, make_charges
-from suanpei.market.quotes.clues import NO_CLUES, join_clues
-from suanpei.market.quotes.term_text import NO_TERMS
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.charge import bill_stopped, make_charges
+from suanpei.market.quotes.text.clues import NO_CLUES, join_clues
+from suanpei.market.quotes.text.term import NO_TERMS
+from suanpei.market.quotes.text.words import plain
 from suanpei.money import Money
 from tests.market.quotes.samples import CLUES
 

@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.words import plain
 from suanpei.market.terms import UNKNOWN_TAX, Tax, read_tax
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 _RATE = r"\d{1,2}(?:\.\d+)?"
 _OUT, _IN = "不含税", "含税"

@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from suanpei.market.quotes.document import Document, Line, Sheet, Unread
-from suanpei.market.quotes.form import is_form, read_form
+from suanpei.market.quotes.form.read import is_form, read_form
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.rfq.fields import LINE_FIELDS
 from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, sheet_title

@@ -10,12 +10,12 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.unit_text import PERIOD_HOURS
+from suanpei.market.quotes.text.unit import PERIOD_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError, MissingExtraError
+from suanpei.market.quotes.clouds.instances import MOST_INSTANCE_GPUS, Instance, InstanceReader
 from suanpei.market.quotes.document import Unread
-from suanpei.market.quotes.instances import MOST_INSTANCE_GPUS, Instance, InstanceReader
 from suanpei.market.quotes.quoted import Place, Quotes
 from suanpei.messages import Message
 from suanpei.units import GIB_BYTES

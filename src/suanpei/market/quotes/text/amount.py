@@ -11,11 +11,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.unit_text import NO_UNIT, Unit, UnitReader
+from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader
 from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 _NUMBER = (
     r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from suanpei.errors import InputError, MissingExtraError
-from suanpei.market.quotes.live import FOLDER_VARIABLE, load_gpuhunt, read_live
+from suanpei.market.quotes.clouds.live import FOLDER_VARIABLE, load_gpuhunt, read_live
 from tests.market.quotes.quoted_samples import context
 
 if TYPE_CHECKING:

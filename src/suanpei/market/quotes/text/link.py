@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.words import NOTHING_WORDS, half_width, plain
+from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 NO_LINKS = "none"
 

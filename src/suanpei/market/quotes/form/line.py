@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
-from suanpei.market.quotes.form_price import FormPrice, StatedPrice, read_price
-from suanpei.market.quotes.form_values import LineValues, ask_for_blanks, read_values
+from suanpei.market.quotes.form.price import FormPrice, StatedPrice, read_price
+from suanpei.market.quotes.form.values import LineValues, ask_for_blanks, read_values
 from suanpei.market.quotes.quoted import Place, QuotedOffer
 from suanpei.market.rfq.words import choice_hours
 from suanpei.market.terms import DAY_HOURS, Charges, Payment, Tax, Term
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.catalogue import Catalogue
-    from suanpei.market.quotes.form_cells import FilledLine
-    from suanpei.market.quotes.form_values import ValueReader
+    from suanpei.market.quotes.form.cells import FilledLine
+    from suanpei.market.quotes.form.values import ValueReader
     from suanpei.market.quotes.quoted import Pricing
     from suanpei.market.terms import TaxState
     from suanpei.money import ExchangeRates

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.link_text import LinkReader
-from suanpei.market.quotes.words import NOTHING_WORDS
+from suanpei.market.quotes.text.link import LinkReader
+from suanpei.market.quotes.text.words import NOTHING_WORDS
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 MOST_GPUS = 100_000
 """More cards than any seller offers at once. [-]"""

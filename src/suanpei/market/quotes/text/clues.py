@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.tax_text import join_taxes
-from suanpei.market.quotes.term_text import join_terms
-from suanpei.market.quotes.unit_text import join_units
+from suanpei.market.quotes.text.tax import join_taxes
+from suanpei.market.quotes.text.term import join_terms
+from suanpei.market.quotes.text.unit import join_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
 
-    from suanpei.market.quotes.amount_text import Amount
-    from suanpei.market.quotes.charge_text import Charge
-    from suanpei.market.quotes.count_text import Stock
-    from suanpei.market.quotes.term_text import Terms
-    from suanpei.market.quotes.unit_text import Unit
+    from suanpei.market.quotes.text.amount import Amount
+    from suanpei.market.quotes.text.charge import Charge
+    from suanpei.market.quotes.text.count import Stock
+    from suanpei.market.quotes.text.term import Terms
+    from suanpei.market.quotes.text.unit import Unit
     from suanpei.market.terms import Tax
 
 NO_FLAGS: frozenset[str] = frozenset()

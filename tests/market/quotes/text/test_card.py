@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from suanpei.market.quotes.words import plain
+from suanpei.market.quotes.text.words import plain
 from tests.market.quotes.samples import CARDS
 
 

@@ -10,17 +10,17 @@ import re
 from collections import defaultdict
 from dataclasses import replace
 
-from suanpei.market.quotes.amount_text import Amount, AmountReader
-from suanpei.market.quotes.charge_text import ChargeReader
-from suanpei.market.quotes.clues import NO_CLUES, NO_FLAGS, Clues
-from suanpei.market.quotes.count_text import MOST_USUAL_GPUS, CountReader, Stock
-from suanpei.market.quotes.date_text import NO_DATE, DateReader, QuoteDate
-from suanpei.market.quotes.link_text import LinkReader
 from suanpei.market.quotes.pflops import read_claim
-from suanpei.market.quotes.tax_text import TaxReader
-from suanpei.market.quotes.term_text import NO_TERMS, TermReader
-from suanpei.market.quotes.unit_text import NO_UNIT, Unit
-from suanpei.market.quotes.words import QuoteWords, has_wide_digits, plain
+from suanpei.market.quotes.text.amount import Amount, AmountReader
+from suanpei.market.quotes.text.charge import ChargeReader
+from suanpei.market.quotes.text.clues import NO_CLUES, NO_FLAGS, Clues
+from suanpei.market.quotes.text.count import MOST_USUAL_GPUS, CountReader, Stock
+from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate
+from suanpei.market.quotes.text.link import LinkReader
+from suanpei.market.quotes.text.tax import TaxReader
+from suanpei.market.quotes.text.term import NO_TERMS, TermReader
+from suanpei.market.quotes.text.unit import NO_UNIT, Unit
+from suanpei.market.quotes.text.words import QuoteWords, has_wide_digits, plain
 from suanpei.market.terms import UNKNOWN_TAX
 
 UNIT_ROLES = ("unit", "currency")

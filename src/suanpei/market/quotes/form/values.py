@@ -19,7 +19,7 @@ from suanpei.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suanpei.market.quotes.form_cells import Cell, FilledLine
+    from suanpei.market.quotes.form.cells import Cell, FilledLine
 
 _MOST = Decimal(10**12)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")

@@ -8,13 +8,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.unit_text import PERIOD_HOURS
-from suanpei.market.quotes.words import NOTHING_WORDS
+from suanpei.market.quotes.text.unit import PERIOD_HOURS
+from suanpei.market.quotes.text.words import NOTHING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 _MONTHS_PAID = r"[一二两三四五六七八九十\d]{1,2}"
 _DEPOSIT_AND_PAY = re.compile(rf"押({_MONTHS_PAID})付({_MONTHS_PAID})")

@@ -12,7 +12,7 @@ from suanpei.market.terms import Charges
 from suanpei.money import Money
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.words import QuoteWords
+    from suanpei.market.quotes.text.words import QuoteWords
 
 _NEAR = 24
 """How far before an amount the word stands that says what it is for. [characters]"""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Unread
-from suanpei.market.quotes.form_cells import Cell, FormCells, find_markers, take_apart
-from suanpei.market.quotes.form_line import FormBasis, Head, read_line
-from suanpei.market.quotes.form_values import ValueReader, is_blank
+from suanpei.market.quotes.form.cells import Cell, FormCells, find_markers, take_apart
+from suanpei.market.quotes.form.line import FormBasis, Head, read_line
+from suanpei.market.quotes.form.values import ValueReader, is_blank
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
 from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
