@@ -112,7 +112,7 @@ def pick(output: str, parts: list[str]) -> str:
     before = -1
     for part in parts:
         words, _, lines = part.rstrip("?").partition("/")
-        position = next((number for number, text in enumerate(paragraphs) if text[0].startswith(words)), None)
+        position = next((number for number, text in enumerate(paragraphs) if text[0].lstrip().startswith(words)), None)
         if position is None and part.endswith("?"):
             continue
         if position is None:
