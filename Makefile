@@ -35,6 +35,8 @@ test: $(STAMP) ## The whole test suite; makes .venv and installs what it needs w
 bench: $(STAMP) ## The speed and memory figures of the search
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/offers.py
+	$(BIN)/python benchmarks/quotes.py
+	$(BIN)/python benchmarks/mix.py
 
 docs: $(STAMP) ## Write the generated documentation
 	$(BIN)/python docs/generate_cli.py

@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from suanpei.errors import InputError
 from suanpei.market.offers_file import is_own_format
@@ -103,6 +105,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         (QUOTE.encode(), False),
         (b"", False),
         (bytes(range(256)), False),
+        (b'PK\x03\x04,\rab"c,\r"', False),
     ],
 )
 def test_our_own_columns_are_known_by_the_header(tmp_path: Path, data: bytes, is_own: bool) -> None:
@@ -138,3 +141,10 @@ def test_a_node_is_as_large_as_it_is_sold(tmp_path: Path) -> None:
         job=JobRequest(model="llama-3.2-1b", tokens="20M"), as_of=DAY, currency="CNY", gpus="8", offers=(file,)
     )
     assert {(row.gpus, row.nodes) for row in plan(asked).plans} == {(8, 2)}
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_our_own_format_or_not(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.bin"
+    path.write_bytes(data)
+    assert not is_own_format(path)

@@ -63,7 +63,10 @@ def is_own_format(path: Path) -> bool:
     is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = head.decode("utf-16" if is_utf16 else "utf-8-sig", errors="ignore")  # the names looked for are ASCII
     line = text.lstrip().partition("\n")[0].strip()
-    headers = (next(csv.reader([line], delimiter=delimiter), []) for delimiter in DELIMITERS)
+    try:
+        headers = [next(csv.reader([line], delimiter=delimiter), []) for delimiter in DELIMITERS]
+    except csv.Error:  # no text at all
+        return False
     return any({cell.strip().casefold() for cell in cells} >= set(REQUIRED_COLUMNS) for cells in headers)
 
 
