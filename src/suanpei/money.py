@@ -207,7 +207,7 @@ class ExchangeRates:
         return factor
 
     def convert(self, money: Money, target: str) -> Money:
-        """Convert an amount, exactly, unrounded.
+        """Convert an amount; rounded once, to the 28 digits of a decimal.
 
         Args:
             money: The amount.
@@ -219,13 +219,10 @@ class ExchangeRates:
         Raises:
             InputError: No rate or pair of rates joins the two currencies.
         """
-        amount, currency = money.amount, money.currency
-        for rate in self.route(money.currency, target):
-            if rate.base == currency:
-                amount, currency = amount * rate.rate, rate.quote
-            else:
-                amount, currency = amount / rate.rate, rate.base
-        return Money(amount=amount, currency=currency)
+        if money.currency == target:
+            return money
+        exact = Fraction(money.amount) * self.factor(money.currency, target)
+        return Money(amount=Decimal(exact.numerator) / Decimal(exact.denominator), currency=target)
 
 
 def _read_rate(row: Mapping[str, str]) -> Decimal:

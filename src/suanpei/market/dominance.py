@@ -16,7 +16,7 @@ serves what the other serves and costs no more, and leaves no more open:
 Cost is price · cards paid · hours paid, each at most the other's, so no number of cards, length of run, budget or
 deadline makes the other the better one. The relation is transitive. Taking each offer in turn, unless it is dropped
 already, and dropping all that it is no worse than, therefore leaves for every dropped offer a kept one that is no
-worse, and of equal offers the first. Hours are rounded as bills round them: a billionth of a period is no time.
+worse, and of equal offers the first. Hours are rounded as bills round them: 3.6 ms into a period have not started it.
 
 Names, places, dates, notes and where an offer was read do not count: no plan weighs them, and a region that is asked
 for is sorted out before.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-9
-"""Share of a period that is rounding noise, as in bills. [-]"""
+"""Share by which a ratio of periods may miss a whole number. [-]"""
 
 _MOST_COMPARED = 512
 """Offers of one kind that are compared with the rest of it; what they leave is kept, which is safe."""

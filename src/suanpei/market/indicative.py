@@ -101,6 +101,11 @@ class IndicativePrice:
         return NO_PAYMENT
 
     @property
+    def billing_currency(self) -> str:
+        """What the sellers read bill in; the user's own price is in the plan's currency. [ISO 4217]"""
+        return self.rows[0].price.currency if self.rows else self.median.currency
+
+    @property
     def unit_price(self) -> UnitPrice:
         """The band as it is billed."""
         return UnitPrice(low=self.low, median=self.median, high=self.high, term=self.term, whole_nodes=self.whole_nodes)

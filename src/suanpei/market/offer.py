@@ -113,6 +113,8 @@ class Offer:
     tax: Tax = UNKNOWN_TAX
     charges: Charges = NO_CHARGES
     payment: Payment = NO_PAYMENT
+    quoted_currency: str | None = None
+    """What the seller bills in; None is the currency of `price`, which may have been converted."""
     assumptions: tuple[Message, ...] = ()
     questions: tuple[Message, ...] = ()
     """What to ask the seller before signing."""
@@ -120,7 +122,12 @@ class Offer:
     @property
     def market(self) -> Literal["cn", "world"]:
         """Mainland China where the seller bills in yuan."""
-        return "cn" if self.price.currency == "CNY" else "world"
+        return "cn" if self.billing_currency == "CNY" else "world"
+
+    @property
+    def billing_currency(self) -> str:
+        """What the seller bills in. [ISO 4217]"""
+        return self.quoted_currency or self.price.currency
 
     @property
     def names_links(self) -> bool:
@@ -171,6 +178,7 @@ class Offer:
             price_low=converted(self.price_low),
             price_high=converted(self.price_high),
             charges=self.charges.priced_in(currency, rates),
+            quoted_currency=self.billing_currency,
         )
 
 

@@ -17,9 +17,9 @@ from suanpei.verbs.job_summary import JobSummary, summarise_job
 from suanpei.verbs.plan_search import Planner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from decimal import Decimal
+    from collections.abc import Callable, Iterator, Sequence
 
+    from suanpei.market.cost.tax import TaxRates
     from suanpei.verbs.plan_request import PlanRequest
 
 INDICATIVE_ONLY = ("price", "tier", "tenancy")
@@ -83,7 +83,7 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
                 (
                     *job.assumptions,
                     *terms.assumptions,
-                    *_note_tax(biller.tax_rates),
+                    *_note_tax(rows, biller.tax_rates),
                     *(note for note in planner.supplies.assumptions if note not in asked),
                     *(note for row in rows if row.offer is not None for note in row.offer.assumptions),
                     *PRACTICAL.messages(),
@@ -111,13 +111,15 @@ def _check(request: PlanRequest) -> None:
             raise InputError(Message("{field}: quotes carry their own prices and terms; leave it out", field=field))
 
 
-def _note_tax(rates: Sequence[Decimal]) -> tuple[Message, ...]:
+def _note_tax(rows: Sequence[SellerRow], rates: TaxRates) -> Iterator[Message]:
     """Say how tax that a seller leaves open is read."""
-    return (
-        Message(
-            "sellers are ranked, and a budget is kept, with tax in; tax that a seller leaves open is read as added to"
-            " the price at {most} %, the highest of {rates} % by contract type (value-added tax law, article 10)",
-            most=f"{(max(rates) * 100).normalize():f}",
-            rates=[f"{(rate * 100).normalize():f}" for rate in rates],
-        ),
-    )
+    for currency in sorted({row.offer.billing_currency for row in rows if row.offer is not None}):
+        known = rates.of(currency)
+        if known:
+            yield Message(
+                "sellers are ranked, and a budget is kept, with tax in; tax that a seller billing in {currency} leaves"
+                " open is read as added to the price at {most} %, the highest rate on record ({rates} %)",
+                currency=currency,
+                most=f"{(max(known) * 100).normalize():f}",
+                rates=[f"{(rate * 100).normalize():f}" for rate in known],
+            )

@@ -181,15 +181,9 @@ def _find_rate(of_a: PlanDocument, of_b: PlanDocument, a: PlanEntry, b: PlanEntr
         )
     )
     try:
-        route = rates.route(source, target)
+        return rates.factor(source, target)
     except InputError:
         return None
-    factor, currency = Fraction(1), source
-    for rate in route:
-        is_forward = rate.base == currency
-        factor = factor * Fraction(rate.rate) if is_forward else factor / Fraction(rate.rate)
-        currency = rate.quote if is_forward else rate.base
-    return factor
 
 
 def _say_differences(a: PlanEntry, b: PlanEntry, rate: Fraction | None) -> Iterator[Message]:

@@ -171,7 +171,7 @@ def _row(
         price_per_gpu_hour=offer.price,
         cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
         on_hand_gpus=offer.count,
-        not_included=tuple(part for part in cost.missing if not _is_in_total(part)),
+        not_included=tuple(part for part in cost.missing if not part.is_in_total),
         worst_total=cost.worst_total,
         questions=_list_questions(offer, cost),
         ties_at_price_per_gpu_hour=tie,
@@ -216,11 +216,6 @@ def _empty_row(seller: Seller, currency: str) -> SellerRow:
         cost=None,
         flags=(),
     )
-
-
-def _is_in_total(part: MissingPart) -> bool:
-    """Tell whether the total holds a part at its worst already."""
-    return part.worst is not None and not part.worst.amount
 
 
 def _list_questions(offer: Offer, cost: Cost) -> tuple[Message, ...]:

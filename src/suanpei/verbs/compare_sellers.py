@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.cost.tax import TaxReadings, load_tax_rates, read_tax_sides, worst_tax_factor
+from suanpei.market.cost.tax import TaxReadings, read_tax_sides, worst_tax_factor
 from suanpei.market.offer import Offer
 from suanpei.market.quotes.as_offers import name_seller
 from suanpei.market.tie import find_price_for_total
@@ -76,11 +76,11 @@ def with_tax(planner: Planner) -> Planner:
 
     Bills are made of the offers, which stay as quoted.
     """
-    rates = load_tax_rates(planner.inputs.catalogue, planner.terms.currency)
+    rates = planner.facts.tax_rates
     items = []
     for item in planner.supplies.items:
         offer = _offer_of(item)
-        factor = worst_tax_factor(offer.tax, rates)
+        factor = worst_tax_factor(offer.tax, rates.of(offer.billing_currency))
         option = replace(
             item.option,
             price_per_gpu_hour=float(offer.price.amount * factor),
@@ -144,16 +144,17 @@ class Biller:
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
-        self.tax_rates = load_tax_rates(planner.inputs.catalogue, planner.terms.currency)
+        self.tax_rates = planner.facts.tax_rates
 
     def candidate(self, item: Supply, choice: Choice) -> Candidate:
         """Bill one choice at one offer."""
+        offer = _offer_of(item)
         bill = self._planner.builder(self._planner.job, _only([item])).bills(choice, choice.run)[0]
         return Candidate(
             item=item,
             choice=choice,
             bill=bill,
-            totals=read_tax_sides(bill.cost.total, _offer_of(item).tax, self.tax_rates),
+            totals=read_tax_sides(bill.cost.total, offer.tax, self.tax_rates.of(offer.billing_currency)),
         )
 
     def pick(self, items: Sequence[Supply], choices: Sequence[Choice]) -> Candidate:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError
@@ -30,7 +29,6 @@ from suanpei.market.collector import collector_paused
 from suanpei.market.dominance import Standing, compete_all, find_undominated
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
-from suanpei.money import Money
 from suanpei.verbs.offer_counts import OfferCounts
 from suanpei.verbs.offered import read_offers
 
@@ -277,8 +275,7 @@ def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts) -> _Ranked:
             continue
         price = offer.price
         if price.currency not in factors:
-            one = Money(amount=Decimal(1), currency=price.currency)
-            factors[price.currency] = float(terms.rates.convert(one, terms.currency).amount)
+            factors[price.currency] = float(terms.rates.factor(price.currency, terms.currency))
         factor = factors[price.currency]
         odd_count = 0 if is_rounded and usual_counts else odd_count
         rivals.append(Standing(offer, float(price.amount) * factor, factor, usual_counts, odd_count))

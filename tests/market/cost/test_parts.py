@@ -9,6 +9,7 @@ import pytest
 
 from suanpei.market.cost import Conditions, CostFacts, load_cost_facts, make_bills, price_package
 from suanpei.market.cost.facts import ListPrice
+from suanpei.market.cost.tax import TaxRates
 from suanpei.market.offer import Offer
 from suanpei.market.terms import Charges, Payment, Term, read_tax
 from suanpei.messages import Message
@@ -170,7 +171,7 @@ def _offer(**changes: object) -> Offer:
 FACTS = CostFacts(
     storage_per_gb_month=ListPrice(provider="A", price=cny("0.2"), as_of=None),
     egress_per_gb=ListPrice(provider="B", price=cny("0.8"), as_of="2026-10-19"),
-    tax_rate_fractions=(Decimal("0.06"), Decimal("0.13")),
+    tax_rates=TaxRates(by_currency={"CNY": (Decimal("0.06"), Decimal("0.13"))}),
 )
 
 
@@ -230,7 +231,7 @@ def test_the_dearest_list_price_and_the_highest_rate_are_read_from_the_catalogue
     assert (facts.storage_per_gb_month.provider, facts.storage_per_gb_month.price) == ("AWS", usd("0.023000"))
     assert (facts.egress_per_gb.provider, facts.egress_per_gb.price) == ("Google Cloud", usd("0.120000"))
     assert facts.ingress_per_gb is None
-    assert facts.tax_rate_fractions == (Decimal("0.06"), Decimal("0.13"))
+    assert facts.tax_rates.of("USD") == (Decimal("0.06"), Decimal("0.13"))
     assert "0.12 USD (Google Cloud, undated)" in str(facts.egress_per_gb.basis)
 
 

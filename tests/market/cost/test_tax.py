@@ -42,17 +42,17 @@ def test_both_sides_and_the_ends_between_which_the_amount_with_tax_lies(
 
 
 def test_the_rates_are_those_of_the_law() -> None:
-    assert load_tax_rates(load_catalogue(), "CNY") == RATES
-    assert load_tax_rates(load_catalogue(), "USD") == RATES
+    assert load_tax_rates(load_catalogue()).of("CNY") == RATES
+    assert load_tax_rates(load_catalogue()).of("USD") == RATES
 
 
 def test_a_user_s_own_rate_is_read_and_checked(tmp_path: Path) -> None:
     header = "currency,rate_fraction,applies_to,as_of,confidence,source,note\n"
     (tmp_path / "tax_rates.csv").write_text(f"{header}USD,0.2,all,2026-01-01,high,us,\n", encoding="utf-8")
-    assert load_tax_rates(load_catalogue(tmp_path), "USD") == (Decimal("0.2"),)
-    assert load_tax_rates(load_catalogue(tmp_path), "CNY") == RATES
+    assert load_tax_rates(load_catalogue(tmp_path)).of("USD") == (Decimal("0.2"),)
+    assert load_tax_rates(load_catalogue(tmp_path)).of("CNY") == RATES
     for given in ("20", "1", ""):
         (tmp_path / "tax_rates.csv").write_text(f"{header}USD,{given},all,2026-01-01,high,us,\n", encoding="utf-8")
         said = rf"tax_rates.csv, line 2, column rate_fraction: got {given}, takes a share"
         with pytest.raises(InputError, match=said):
-            load_tax_rates(load_catalogue(tmp_path), "USD")
+            load_tax_rates(load_catalogue(tmp_path))

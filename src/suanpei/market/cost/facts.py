@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.table import UNDATED
-from suanpei.market.cost.tax import load_tax_rates
+from suanpei.market.cost.tax import NO_TAX_RATES, TaxRates, load_tax_rates
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.quantities import parse_currency
@@ -55,8 +55,8 @@ class CostFacts:
     storage_per_gb_month: ListPrice | None = None
     ingress_per_gb: ListPrice | None = None
     egress_per_gb: ListPrice | None = None
-    tax_rate_fractions: tuple[Decimal, ...] = ()
-    """Rates of value-added tax that a bill may carry, ascending (`tax.load_tax_rates`). [-]"""
+    tax_rates: TaxRates = NO_TAX_RATES
+    """Rates of value-added tax that a bill may carry."""
 
 
 NO_FACTS = CostFacts()
@@ -77,7 +77,7 @@ def load_cost_facts(catalogue: Catalogue, currency: str, rates: ExchangeRates) -
         storage_per_gb_month=_find_dearest(catalogue, STORAGE_SERVICE, currency, rates),
         ingress_per_gb=_find_dearest(catalogue, INGRESS_SERVICE, currency, rates),
         egress_per_gb=_find_dearest(catalogue, EGRESS_SERVICE, currency, rates),
-        tax_rate_fractions=load_tax_rates(catalogue, currency),
+        tax_rates=load_tax_rates(catalogue),
     )
 
 

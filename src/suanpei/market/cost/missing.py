@@ -18,6 +18,7 @@ from suanpei.market.cost.tax import worst_tax_factor
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from suanpei.market.cost.facts import CostFacts, ListPrice
@@ -58,7 +59,7 @@ def list_missing(
     unused = rental.paid_hours[LIKELY] - rental.period_hours[LIKELY]
     if unused > 0 and price.charges.early_exit_fraction is None:
         missing.append(_in_total(EXIT_NAME, total, EXIT_BASIS, EXIT_QUESTION))
-    tax = _missing_tax(price.tax, total, facts)
+    tax = _missing_tax(price.tax, total, facts.tax_rates.of(price.billing_currency))
     return (*missing, tax) if tax is not None else tuple(missing)
 
 
@@ -112,11 +113,11 @@ def _at_list_price(
     return MissingPart(name=name, currency=currency, worst=worst, basis=listed.basis, question=question)
 
 
-def _missing_tax(tax: Tax, total: Money, facts: CostFacts) -> MissingPart | None:
+def _missing_tax(tax: Tax, total: Money, rates: Sequence[Decimal]) -> MissingPart | None:
     """List a tax that is not in the price, or not said to be, at its rate or the highest there is."""
     if tax.factor_in is not None:
         return None
-    rate = worst_tax_factor(tax, facts.tax_rate_fractions) - 1 if facts.tax_rate_fractions else tax.rate_fraction
+    rate = worst_tax_factor(tax, rates) - 1 if rates else tax.rate_fraction
     is_open = tax.state == "unknown"
     return MissingPart(
         name=Message("VAT, not stated whether in the price") if is_open else Message("VAT on top of the price"),
@@ -134,4 +135,6 @@ def _unpriced(name: Message, currency: str, question: Message) -> MissingPart:
 
 
 def _in_total(name: Message, total: Money, basis: Message, question: Message) -> MissingPart:
-    return MissingPart(name=name, currency=total.currency, worst=total * 0, basis=basis, question=question)
+    return MissingPart(
+        name=name, currency=total.currency, worst=total * 0, basis=basis, question=question, is_in_total=True
+    )

@@ -42,11 +42,13 @@ class MissingPart:
     name: Message
     currency: str
     worst: Money | None
-    """What it may add to the total at its worst reading; 0 where the total holds the worst already; None is unknown."""
+    """What it may add to the total at its worst reading; None is unknown."""
     basis: Message | None
     """What `worst` rests on; None where there is none."""
     question: Message
     """What to ask the seller."""
+    is_in_total: bool = False
+    """Whether the total holds the worst reading already: `worst` is then 0."""
 
 
 @dataclass(frozen=True, kw_only=True)

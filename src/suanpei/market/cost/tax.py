@@ -22,7 +22,7 @@ from suanpei.messages import Message
 from suanpei.money import Money
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.terms import Tax
@@ -40,6 +40,22 @@ class TaxReadings:
     """With tax at the reading that suits the buyer; `tax_in` where that is known."""
     most_tax_in: Money
     """With tax at the worst reading; `tax_in` where that is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaxRates:
+    """Rates of value-added tax that a rental may carry, by the currency that its seller bills in."""
+
+    by_currency: Mapping[str, tuple[Decimal, ...]]
+    """Ascending. [-]"""
+
+    def of(self, currency: str) -> tuple[Decimal, ...]:
+        """Give the rates of a currency, ascending; all there are where it has none of its own. [-]"""
+        own = self.by_currency.get(currency)
+        return own or tuple(sorted({rate for rates in self.by_currency.values() for rate in rates}))
+
+
+NO_TAX_RATES = TaxRates(by_currency={})
 
 
 def total_with_tax(total: Money, tax: Tax) -> tuple[Money | None, Money | None]:
@@ -81,19 +97,17 @@ def worst_tax_factor(tax: Tax, rates: Sequence[Decimal]) -> Decimal:
     return _factors(tax, rates)[1]
 
 
-def load_tax_rates(catalogue: Catalogue, currency: str) -> tuple[Decimal, ...]:
-    """Load the rates of value-added tax that a rental in a currency may carry, ascending; of all where it has none.
+def load_tax_rates(catalogue: Catalogue) -> TaxRates:
+    """Load the rates of value-added tax that rentals may carry.
 
     Args:
         catalogue: Holds ``tax_rates.csv``. [-]
-        currency: ISO code. [-]
 
     Raises:
         InputError: The user's own table has a rate that is missing or no share of 1.
     """
-    rows = catalogue.table("tax_rates")
-    rates: set[Decimal] = set()
-    for row in [row for row in rows if row.text("currency") == currency] or rows:
+    rates: dict[str, set[Decimal]] = {}
+    for row in catalogue.table("tax_rates"):
         rate = row.number("rate_fraction")
         if rate is None or not 0 <= rate < 1:
             raise InputError(
@@ -106,8 +120,8 @@ def load_tax_rates(catalogue: Catalogue, currency: str) -> tuple[Decimal, ...]:
                     wanted=Message("a share between 0 and 1, such as 0.06"),
                 )
             )
-        rates.add(Decimal(repr(rate)))
-    return tuple(sorted(rates))
+        rates.setdefault(row.text("currency"), set()).add(Decimal(repr(rate)))
+    return TaxRates(by_currency={currency: tuple(sorted(found)) for currency, found in rates.items()})
 
 
 def _factors(tax: Tax, rates: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
