@@ -162,12 +162,14 @@ def handmade() -> QuotesResult:
                 question=Message(
                     "the price of {provider} is a lowest one: ask what this rental would really cost", provider="丁平台"
                 ),
+                file=FILE,
             ),
             Question(
                 seller="",
                 cell="F7",
                 problem=Message("no price"),
-                question=Message("ask {provider} whether tax is in the price, and at which rate", provider="H9000"),
+                question=Message("is VAT in the price, at which rate, and which invoice do we get?"),
+                file=FILE,
             ),
         ),
         unread=(

@@ -125,12 +125,18 @@ def test_questions_stand_by_seller() -> None:
     text = say(handmade())
     questions = text[text.index("Questions to send") :]
     assert "丁平台\n  1. the price of 丁平台 is a lowest one" in questions
-    assert "Seller not named\n  1. ask H9000 whether" in questions
+    assert "Seller not named (报价汇总.csv)\n  1. is VAT in the price" in questions
 
 
 def test_what_a_seller_is_asked_of_several_offers_stands_once_with_their_cards() -> None:
     def ask(cell: str) -> Question:
-        return Question(seller="甲云", cell=cell, problem=Message("no price"), question=Message("nothing is on hand"))
+        return Question(
+            seller="甲云",
+            cell=cell,
+            problem=Message("no price"),
+            question=Message("nothing is on hand"),
+            file="q.csv",
+        )
 
     places = [Place(file="q.csv", sheet=None, row=row, cell=f"F{row}") for row in (4, 5, 6)]
     offers = tuple(

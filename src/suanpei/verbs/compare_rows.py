@@ -60,6 +60,10 @@ class SellerRow:
     """None where the seller does not settle it."""
     least_total_tax_in: Money | None
     """With tax at the reading that suits the buyer; `total_tax_in` where that is known."""
+    low_tax_in: Money | None
+    """Low end of the price for the short end of the run, with tax at the reading that suits the buyer."""
+    high_tax_in: Money | None
+    """High end of the price for the long end of the run, with tax at its worst reading."""
     ranked_total: Money | None
     """What ranks: with tax, at the worst reading where tax is open."""
     price_per_gpu_hour: Money | None
@@ -167,6 +171,8 @@ def _row(
         total_tax_in=totals.tax_in,
         total_tax_out=totals.tax_out,
         least_total_tax_in=totals.least_tax_in,
+        low_tax_in=best.low_tax_in,
+        high_tax_in=best.high_tax_in,
         ranked_total=totals.most_tax_in,
         price_per_gpu_hour=offer.price,
         cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
@@ -204,6 +210,8 @@ def _empty_row(seller: Seller, currency: str) -> SellerRow:
         total_tax_in=None,
         total_tax_out=None,
         least_total_tax_in=None,
+        low_tax_in=None,
+        high_tax_in=None,
         ranked_total=None,
         price_per_gpu_hour=None,
         cost_per_million_tokens=None,

@@ -41,6 +41,10 @@ class Candidate:
     choice: Choice
     bill: Bill
     totals: TaxReadings
+    low_tax_in: Money
+    """Low end of the bill, with tax at the reading that suits the buyer."""
+    high_tax_in: Money
+    """High end of the bill, with tax at its worst reading."""
 
     @property
     def offer(self) -> Offer:
@@ -150,11 +154,14 @@ class Biller:
         """Bill one choice at one offer."""
         offer = _offer_of(item)
         bill = self._planner.builder(self._planner.job, _only([item])).bills(choice, choice.run)[0]
+        rates = self.tax_rates.of(offer.billing_currency)
         return Candidate(
             item=item,
             choice=choice,
             bill=bill,
-            totals=read_tax_sides(bill.cost.total, offer.tax, self.tax_rates.of(offer.billing_currency)),
+            totals=read_tax_sides(bill.cost.total, offer.tax, rates),
+            low_tax_in=read_tax_sides(bill.cost.low, offer.tax, rates).least_tax_in,
+            high_tax_in=read_tax_sides(bill.cost.high, offer.tax, rates).most_tax_in,
         )
 
     def pick(self, items: Sequence[Supply], choices: Sequence[Choice]) -> Candidate:

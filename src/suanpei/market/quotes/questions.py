@@ -78,7 +78,14 @@ def ask(draft: Draft, offer: QuotedOffer) -> list[Question]:
         )
     )
     return [
-        Question(seller=offer.seller, cell=_cell(draft, roles), problem=one[0], question=one[1]) for roles, one in asked
+        Question(
+            seller=offer.seller,
+            cell=_cell(draft, roles),
+            problem=one[0],
+            question=one[1],
+            file=offer.source.file,
+        )
+        for roles, one in asked
     ]
 
 

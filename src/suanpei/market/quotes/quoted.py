@@ -136,6 +136,8 @@ class Question:
     problem: Message
     question: Message
     """A sentence that can be sent as it is."""
+    file: str = ""
+    """Where the cell stands."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -47,7 +47,7 @@ def render_compare(result: CompareResult, lang: Language) -> RenderableType:
     is_limited = any(result.request.get(name) is not None for name in ("deadline", "budget"))
     parts: list[RenderableType] = [
         Paragraph(translate(_headline(result, ranked, lang), lang), style="bold"),
-        *(Paragraph(translate(said, lang)) for said in _say_paradoxes(ranked)),
+        *(Paragraph(translate(said, lang)) for said in (*_say_risk(ranked), *_say_paradoxes(ranked))),
         Paragraph(translate(say_job(result.job), lang)),
         heading(translate("Sellers", lang)),
         ByWidth(
@@ -73,7 +73,7 @@ def render_compare(result: CompareResult, lang: Language) -> RenderableType:
 _LEGEND = Message(
     "With tax: ≤ where the seller leaves tax open, at the worst reading, which ranks. Per 1M tokens: the total with tax"
     " over the tokens trained. On hand: cards taken of those that the offer has in one fabric. Ranges are 90%"
-    " intervals, under an open total its best and worst reading."
+    " intervals, of a total with both readings of an open tax."
 )
 
 
@@ -109,6 +109,24 @@ def _headline(result: CompareResult, ranked: Sequence[SellerRow], lang: Language
     )
 
 
+def _say_risk(ranked: Sequence[SellerRow]) -> list[Message]:
+    """Warn where the first may come dearer than the next is expected to."""
+    if len(ranked) < 2:
+        return []
+    first, second = ranked[0], ranked[1]
+    if first.high_tax_in is None or second.ranked_total is None or not second.ranked_total < first.high_tax_in:
+        return []
+    return [
+        Message(
+            "Within its 90% interval {seller} may come to {high}, more than {other} is expected to cost ({total}).",
+            seller=first.seller,
+            high=first.high_tax_in,
+            other=second.seller,
+            total=second.ranked_total,
+        )
+    ]
+
+
 def _say_paradoxes(ranked: Sequence[SellerRow]) -> list[Message]:
     """Name the first seller that is dearer per hour and cheaper for the job, beside the cheapest hour that it beats."""
     for row in ranked:
@@ -117,11 +135,14 @@ def _say_paradoxes(ranked: Sequence[SellerRow]) -> list[Message]:
             other = min(beaten, key=_hourly)
             return [
                 Message(
-                    "Dearer per card-hour, cheaper per token: {seller} at {price} against {other} at {other_price}.",
+                    "Dearer per card-hour, cheaper per token: {seller} at {price} for {hours} h paid per card, against"
+                    " {other} at {other_price} for {other_hours} h.",
                     seller=row.seller,
                     price=row.price_per_gpu_hour,
+                    hours=_paid_hours(row),
                     other=other.seller,
                     other_price=other.price_per_gpu_hour,
+                    other_hours=_paid_hours(other),
                 )
             ]
     return []
@@ -132,6 +153,10 @@ def _is_dearer(other: SellerRow, row: SellerRow) -> bool:
     if other.ranked_total is None or row.ranked_total is None:
         return False
     return _hourly(other) < _hourly(row) and other.ranked_total > row.ranked_total
+
+
+def _paid_hours(row: SellerRow) -> str:
+    return UNKNOWN if row.cost is None else f"{row.cost.paid_hours:,.4g}"
 
 
 def _hourly(row: SellerRow) -> Decimal:
@@ -225,10 +250,12 @@ def _time_cells(row: SellerRow, lang: Language) -> tuple[str, str]:
 
 
 def _total_cells(row: SellerRow) -> tuple[str, str]:
-    """Give the total with tax, and below an open one its readings."""
-    if row.total_tax_in is not None or row.ranked_total is None or row.least_total_tax_in is None:
-        return str(row.total_tax_in or UNKNOWN), ""
-    return f"≤ {row.ranked_total}", say_bare_span(row.least_total_tax_in, row.ranked_total)
+    """Give the total with tax, and below it the range that it may come to."""
+    if row.ranked_total is None or row.low_tax_in is None or row.high_tax_in is None:
+        return UNKNOWN, ""
+    total = str(row.ranked_total) if row.total_tax_in is not None else f"≤ {row.ranked_total}"
+    is_certain = row.low_tax_in == row.high_tax_in
+    return total, "" if is_certain else say_bare_span(row.low_tax_in, row.high_tax_in)
 
 
 def _name_tax_side(row: SellerRow) -> Message:

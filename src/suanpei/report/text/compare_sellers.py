@@ -10,7 +10,8 @@ from suanpei.messages import Message
 from suanpei.report.locale import translate
 from suanpei.report.text.figures import say_duration, say_money_span
 from suanpei.report.text.layout import Paragraph, heading
-from suanpei.units import DAY_S
+from suanpei.report.text.plan_cost import say_cash
+from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,6 +74,15 @@ def _say_figures(row: SellerRow) -> Iterable[Message]:
     """Say the interval of the total, the price that ties and the total at its worst."""
     if row.low is not None and row.high is not None and row.low != row.high:
         yield Message("As quoted {total}, 90%: {span}.", total=row.total, span=say_money_span(row.low, row.high))
+    if row.cost is not None:
+        yield say_cash(row.cost)
+        held = (row.days or 0.0) * DAY_S / HOUR_S
+        if row.cost.paid_hours > MUCH_UNUSED * held:
+            yield Message(
+                "{paid} h are paid per card for a run of {held} h: ask for a shorter billing period or minimum term.",
+                paid=f"{row.cost.paid_hours:,.4g}",
+                held=f"{held:,.3g}",
+            )
     if row.ties_at_price_per_gpu_hour is not None:
         yield Message(
             "Ties with the first at {price} per card-hour on the same terms, now {now}.",
@@ -83,6 +93,10 @@ def _say_figures(row: SellerRow) -> Iterable[Message]:
         yield Message("No price per card-hour makes it tie with the first.")
     if row.worst_total is not None and row.worst_total != row.ranked_total:
         yield Message("With tax and everything left out at its worst reading: {total}.", total=row.worst_total)
+
+
+MUCH_UNUSED = 2.0
+"""Hours paid over hours held from which the billing is worth a question. [-]"""
 
 
 def _say_price(row: SellerRow) -> str:

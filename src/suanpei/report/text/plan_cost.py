@@ -36,7 +36,7 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
             span=say_money_span(row.cost.low, row.cost.high),
         ),
         *_say_tax(row.cost),
-        _say_cash(row.cost),
+        say_cash(row.cost),
         *_say_exit(row.cost),
         *map(_say_other_bill, row.other_bills),
     ]
@@ -125,7 +125,7 @@ def _say_tax(cost: Cost) -> list[Message]:
     return []
 
 
-def _say_cash(cost: Cost) -> Message:
+def say_cash(cost: Cost) -> Message:
     """Say when it is paid."""
     items = cost.cash_flow
     if not items:

@@ -145,23 +145,29 @@ def _render_questions(result: QuotesResult, lang: Language) -> list[RenderableTy
     if not result.questions:
         return []
     cards: dict[tuple[str, str], str] = {}
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for offer in result.offers:
-        cards[offer.seller, row_of(offer.source.cell)] = offer.accelerator_as_written
-        counts[offer.seller] += 1
-    asked: dict[str, dict[str, dict[str, None]]] = {}
+        cards[offer.source.file, row_of(offer.source.cell)] = offer.accelerator_as_written
+        counts[_addressee(offer.seller, offer.source.file)] += 1
+    asked: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
     for question in result.questions[:MOST_QUESTIONS]:
-        card = cards.get((question.seller, row_of(question.cell)), "")
+        card = cards.get((question.file, row_of(question.cell)), "")
         text = translate(question.question, lang)
-        asked.setdefault(question.seller, {}).setdefault(text, {})[card] = None
+        asked.setdefault(_addressee(question.seller, question.file), {}).setdefault(text, {})[card] = None
     parts: list[RenderableType] = [heading(translate("Questions to send", lang))]
-    for seller, texts in asked.items():
-        parts.append(Paragraph(seller or translate("Seller not named", lang), indent=2, style="bold"))
+    for (seller, file), texts in asked.items():
+        unnamed = Message("Seller not named ({file})", file=file)
+        parts.append(Paragraph(seller or translate(unnamed, lang), indent=2, style="bold"))
         for number, (text, named) in enumerate(texts.items(), start=1):
-            about = [card for card in named if card and counts[seller] > 1 and card not in text]
+            about = [card for card in named if card and counts[seller, file] > 1 and card not in text]
             said = translate(Message("{cards}: {text}", cards=about, text=text), lang) if about else text
             parts.append(Paragraph(said, indent=2, bullet=f"{number}. "))
     return [*parts, *_say_rest(len(result.questions) - MOST_QUESTIONS, lang)]
+
+
+def _addressee(seller: str, file: str) -> tuple[str, str]:
+    """Tell sellers apart: by name, those without one by the file that they sent."""
+    return (seller, "") if seller else ("", file)
 
 
 def _render_unread(result: QuotesResult, lang: Language) -> list[RenderableType]:

@@ -102,7 +102,9 @@ class ValueReader:
 
     def ask(self, cell: str, problem: Message, question: Message) -> None:
         """Add a question to the seller."""
-        self.questions.append(Question(seller=self.seller, cell=cell, problem=problem, question=question))
+        self.questions.append(
+            Question(seller=self.seller, cell=cell, problem=problem, question=question, file=self.file)
+        )
 
     def _refuse(self, key: str, cell: Cell, takes: Message) -> None:
         label = FIELDS_BY_KEY[key].label
