@@ -3,18 +3,20 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from suanpei.market.quotes.as_offers import make_offers, to_money
-from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.quoted import Place, Pricing
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.money import Money
 from tests.market.price_samples import RATES
 from tests.market.quotes.quoted_samples import CATALOGUE, DAY, price, quoted, quotes, reading
+from tests.market.quotes.samples import offer_of
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Offer
@@ -141,7 +143,31 @@ def test_tier_and_term_follow_from_how_it_is_paid(
     assert offer.term == Term(billing_hours=billing_hours, minimum_hours=minimum_hours)
     is_guessed_year = term is None and pricing in ("yearly", "reserved")
     assert any("bound for a year" in str(note) for note in offer.assumptions) == is_guessed_year
+    assert any("names no term" in str(note) for note in offer.assumptions) == (term is None)
     assert any("taken back" in str(note) for note in offer.questions) == (tier == "spot")
+
+
+def test_a_committed_price_without_a_term_is_bound_for_a_year_from_the_sellers_words_on() -> None:
+    row = {
+        "供应商": "甲云",
+        "型号": "H800 80G",
+        "配置": "8卡整机",
+        "报价": "78000",
+        "单位": "元/台/月",
+        "计费方式": "预留",
+    }
+    quote = offer_of(row)
+    assert (quote.pricing, quote.term) == ("reserved", None)
+    offer = made(quote)
+    assert offer.term == Term(billing_hours=730.0, minimum_hours=8760.0)
+    assert "the offer of 甲云 names no term and is read as bound for a year" in map(str, offer.assumptions)
+    stated = made(offer_of({**row, "起租期": "3个月"}))
+    assert stated.term == Term(billing_hours=730.0, minimum_hours=2190.0)
+    assert not any("names no term" in str(note) for note in stated.assumptions)
+
+
+def test_every_way_of_paying_has_its_usual_term() -> None:
+    assert {way.pricing for way in WAYS_OF_PAYING.values()} == set(get_args(Pricing))
 
 
 @pytest.mark.parametrize(

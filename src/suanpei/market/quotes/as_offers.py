@@ -14,18 +14,19 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.market.offer import Offer, Tier
-from suanpei.market.terms import DAY_HOURS, Tax, Term
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
+from suanpei.market.terms import DAY_HOURS, Tax
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date
     from fractions import Fraction
 
     from suanpei.machine.catalogue import Catalogue
-    from suanpei.market.quotes.quoted import Place, Pricing, QuotedOffer, Quotes
+    from suanpei.market.quotes.quoted import Place, QuotedOffer, Quotes
+    from suanpei.market.terms import Term
     from suanpei.money import ExchangeRates
 
 DIGITS = 6
@@ -35,18 +36,6 @@ COMPONENT_FLAG = "component_price"
 CHEAP_FLAG = "too_cheap_unit_suspect"
 """The flag of a price far below the band: planned as written, it would come first and mislead."""
 MODIFIED_FLAG = "modified_card"
-
-_TERMS: Mapping[Pricing, Term] = {
-    "on_demand": Term(billing_hours=1.0),
-    "spot": Term(billing_hours=1.0),
-    "marketplace": Term(billing_hours=1.0),
-    "daily": Term(billing_hours=DAY_HOURS, minimum_hours=DAY_HOURS),
-    "weekly": Term(billing_hours=7 * DAY_HOURS, minimum_hours=7 * DAY_HOURS),
-    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
-    "yearly": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
-    "reserved": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
-}
-"""What a way of paying asks at least, where a seller states no term."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,23 +217,26 @@ def _choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Ter
     """Take the term stated, else what the way of paying or the time that the price is for asks at least."""
     if quoted.term is not None:
         return quoted.term
-    if quoted.pricing is not None:
-        if quoted.pricing in ("yearly", "reserved"):
-            said.append(
-                Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
-            )
-        return _TERMS[quoted.pricing]
-    hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
-    if hours >= MONTH_HOURS:
-        said.append(
-            Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
-        )
-        return _TERMS["monthly"]
-    if hours >= DAY_HOURS:
-        said.append(Message("the offer of {provider} names no term and is read as paid by the day", provider=provider))
-        return _TERMS["daily"]
-    said.append(Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider))
-    return _TERMS["on_demand"]
+    pricing = quoted.pricing
+    if pricing is None:
+        hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
+        pricing = "monthly" if hours >= MONTH_HOURS else "daily" if hours >= DAY_HOURS else "on_demand"
+    term = WAYS_OF_PAYING[pricing].term
+    said.append(_say_term(term, provider))
+    return term
+
+
+def _say_term(term: Term, provider: str) -> Message:
+    """Say which term was taken."""
+    if term.minimum_hours >= YEAR_HOURS:
+        return Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
+    if term.is_month_billed:
+        return Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
+    if term.billing_hours >= 7 * DAY_HOURS:
+        return Message("the offer of {provider} names no term and is read as paid by the week", provider=provider)
+    if term.billing_hours >= DAY_HOURS:
+        return Message("the offer of {provider} names no term and is read as paid by the day", provider=provider)
+    return Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider)
 
 
 def _choose_tier(quoted: QuotedOffer, term: Term) -> Tier:

@@ -11,13 +11,13 @@ from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
 from suanpei.market.quotes.text.charge import make_charges
 from suanpei.market.quotes.text.link import NO_LINKS
 from suanpei.market.quotes.text.unit import PERIOD_HOURS
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Payment, Term
 
 if TYPE_CHECKING:
     from datetime import date
 
     from suanpei.market.quotes.drafts import Draft
-    from suanpei.market.quotes.quoted import Pricing
     from suanpei.market.quotes.text.charge import Charge
     from suanpei.market.terms import Charges
     from suanpei.provenance import Confidence
@@ -37,35 +37,6 @@ INFERENCES = frozenset(
     }
 )
 """Flags of offers of which something was inferred or is only a part."""
-_PRICING: dict[str, Pricing] = {
-    "spot": "spot",
-    "marketplace": "marketplace",
-    "reserved": "reserved",
-    "on_demand": "on_demand",
-    "daily": "daily",
-    "weekly": "weekly",
-    "monthly": "monthly",
-    "quarterly": "monthly",
-    "half_yearly": "monthly",
-    "yearly": "yearly",
-}
-_LEAST_HOURS = {
-    "daily": PERIOD_HOURS["day"],
-    "weekly": PERIOD_HOURS["week"],
-    "monthly": PERIOD_HOURS["month"],
-    "quarterly": PERIOD_HOURS["quarter"],
-    "half_yearly": PERIOD_HOURS["half_year"],
-    "yearly": PERIOD_HOURS["year"],
-}
-"""Shortest rental that a way of paying implies. [h]"""
-_BILLING_HOURS = {
-    "spot": PERIOD_HOURS["hour"],
-    "marketplace": PERIOD_HOURS["hour"],
-    "on_demand": PERIOD_HOURS["hour"],
-    "daily": PERIOD_HOURS["day"],
-    "weekly": PERIOD_HOURS["week"],
-}
-"""Granularity of the bill by way of paying; any other is billed by the month. [h]"""
 _LONG_TERM_HOURS = 12 * PERIOD_HOURS["month"]
 """From this shortest rental on it is flagged. [h]"""
 _USUAL_NODE_GPUS = 8
@@ -83,6 +54,7 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
     price = _price(draft, currency)
     count = _count(draft)
     term = _term(draft)
+    way = WAYS_OF_PAYING.get(draft.terms.pricing or "")
     links = draft.row.links or draft.shared.links
     flags = _flags(draft, count=count, links=links, main_currency=main_currency, as_of=as_of)
     charges = draft.charges
@@ -95,7 +67,7 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
         price_as_written=draft.price_text,
         quoted_currency=draft.currency,
         price_per_accelerator_hour=price,
-        pricing=_PRICING.get(draft.terms.pricing or ""),
+        pricing=None if way is None else way.pricing,
         term=term,
         count=count,
         links=links,
@@ -148,15 +120,15 @@ def _count(draft: Draft) -> int | None:
 
 @lru_cache(maxsize=1_024)
 def _make_term(pricing: str | None, minimum_hours: Fraction | None) -> Term | None:
-    if pricing is None and minimum_hours is None:
-        return None
-    least = minimum_hours if minimum_hours is not None else _LEAST_HOURS.get(pricing or "", Fraction(0))
-    month = PERIOD_HOURS["month"]
-    if pricing is None:
-        billing = month if least >= month else PERIOD_HOURS["day"] if least >= PERIOD_HOURS["day"] else Fraction(1)
-    else:
-        billing = _BILLING_HOURS.get(pricing, month)
-    return Term(billing_hours=float(billing), minimum_hours=float(least))
+    """Join what is stated; None where neither a shortest rental nor a way of paying that says one is."""
+    way = WAYS_OF_PAYING.get(pricing or "")
+    if minimum_hours is None:
+        return way.term if way is not None and way.is_term_said else None
+    if way is not None:
+        return Term(billing_hours=way.term.billing_hours, minimum_hours=float(minimum_hours))
+    month, day = PERIOD_HOURS["month"], PERIOD_HOURS["day"]
+    billing = month if minimum_hours >= month else day if minimum_hours >= day else Fraction(1)
+    return Term(billing_hours=float(billing), minimum_hours=float(minimum_hours))
 
 
 def _term(draft: Draft) -> Term | None:
