@@ -61,6 +61,18 @@ def test_our_own_columns_are_read_strictly(own: Path) -> None:
         read(own)
 
 
+def test_an_offer_of_our_own_columns_that_is_too_cheap_to_be_true_is_left_out(own: Path) -> None:
+    own.write_text(OWN + "\nBeta,H800,0.02,CNY,64\nGamma,A800,0.003,USD,64\n", encoding="utf-8")
+    offered = read(own)
+    assert [offer.provider for offer in offered.offers] == ["Alpha"]
+    assert [(item.seller, item.source.cell) for item in offered.left_out] == [("Beta", "C4"), ("Gamma", "C5")]
+    (said,) = map(str, offered.not_planned)
+    assert said.startswith("2 quoted offers are not planned: it is too cheap to be true as written")
+    own.write_text(OWN.replace("6.5", "0.02"), encoding="utf-8")
+    with pytest.raises(InputError, match="can be planned .*too cheap to be true"):
+        read(own)
+
+
 def test_a_quote_gives_what_can_be_planned_and_says_what_cannot(quote: Path) -> None:
     offered = read(quote)
     (offer,) = offered.offers

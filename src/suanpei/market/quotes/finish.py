@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
 from suanpei.market.quotes.text.charge import make_charges
+from suanpei.market.quotes.text.count import SPREAD_FLAG
 from suanpei.market.quotes.text.link import NO_LINKS
 from suanpei.market.quotes.text.unit import PERIOD_HOURS
 from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
@@ -42,13 +43,12 @@ _LONG_TERM_HOURS = 12 * PERIOD_HOURS["month"]
 _USUAL_NODE_GPUS = 8
 
 
-def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) -> QuotedOffer:
+def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
     """Make the quoted offer of a draft.
 
     Args:
         draft: Settled and cross-checked. [-]
-        currency: Of the result. [-]
-        main_currency: The one that most offers of the file are quoted in; another one is flagged. [-]
+        currency: Of the result; an offer quoted in another one is flagged. [-]
         as_of: The day that validity is held against. [-]
     """
     price = _price(draft, currency)
@@ -56,7 +56,7 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
     term = _term(draft)
     way = WAYS_OF_PAYING.get(draft.terms.pricing or "")
     links = draft.row.links or draft.shared.links
-    flags = _flags(draft, count=count, links=links, main_currency=main_currency, as_of=as_of)
+    flags = _flags(draft, count=count, links=links, currency=currency, as_of=as_of)
     charges = draft.charges
     return QuotedOffer(
         source=draft.place,
@@ -103,12 +103,14 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
 
 
 def _count(draft: Draft) -> int | None:
-    """Count the cards on hand; machines of unknown size count nothing."""
+    """Count the cards on hand in one fabric; machines of unknown size and a total over several sites count nothing."""
     stock = draft.stock
     if stock is None:
         return None
     if stock.count == 0:
         return 0
+    if SPREAD_FLAG in draft.flags:
+        return None
     if stock.unit == "card":
         return stock.count
     if stock.unit == "machine":
@@ -153,7 +155,7 @@ def _payment(draft: Draft) -> Payment:
     return _make_payment(terms.deposit_months, terms.prepaid_months, terms.prepaid_fraction)
 
 
-def _flags(draft: Draft, *, count: int | None, links: str, main_currency: str | None, as_of: date) -> tuple[str, ...]:
+def _flags(draft: Draft, *, count: int | None, links: str, currency: str, as_of: date) -> tuple[str, ...]:
     """Collect the flags, in alphabetical order."""
     flags = set(draft.flags)
     flags.update(draft.card.flags)
@@ -161,7 +163,7 @@ def _flags(draft: Draft, *, count: int | None, links: str, main_currency: str | 
     if draft.amount is None:
         flags.add("price_missing")
     else:
-        _flag_price(draft, flags, main_currency)
+        _flag_price(draft, flags, currency)
     gpus = draft.unit_gpus or 1
     if gpus not in (1, _USUAL_NODE_GPUS):
         flags.add(f"{gpus}_gpu_node")
@@ -211,11 +213,11 @@ def _flag_least(least: Fraction) -> tuple[str, ...]:
     return ("daily_min",) if PERIOD_HOURS["day"] <= least <= PERIOD_HOURS["week"] else ()
 
 
-def _flag_price(draft: Draft, flags: set[str], main_currency: str | None) -> None:
+def _flag_price(draft: Draft, flags: set[str], currency: str) -> None:
     amount = draft.amount
     if amount is None:
         return
-    if draft.currency and draft.currency != main_currency:
+    if draft.currency and draft.currency != currency:
         flags.add(draft.currency.casefold())
     if draft.is_currency_inferred:
         flags.add("currency_missing_inferred")
