@@ -82,7 +82,11 @@ def test_a_term_without_a_way_of_paying_and_nothing_at_all() -> None:
         ("tax_excluded_6pct", "tax of 6 % comes on top", "不含税，另加 6% 的税"),
         ("36_month_term", "bound for 36 months", "签约 36 个月"),
         ("4_gpu_node", "a machine of 4 cards", "一台 4 卡"),
-        ("two_tiers:0.34/0.69", "two prices, 0.34 and 0.69; the lower is taken", "两个价格，0.34 与 0.69；取低者"),
+        (
+            "two_tiers:0.34/0.69",
+            "two prices, 0.34 and 0.69; the lower is shown, a plan takes the higher",
+            "两个价格，0.34 与 0.69；表中列低者，规划按高者",
+        ),
         (
             "discount_20pct_not_applied",
             "a discount of 20 % for a longer term is not in the amount",

@@ -5,24 +5,33 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suanpei.errors import InputError
+from suanpei.errors import InputError, SuanpeiError
 from suanpei.market.offers_file import is_own_format
-from suanpei.market.price_rows import load_exchange_rates
+from suanpei.market.price_rows import load_exchange_rates, load_prices
+from suanpei.market.quotes.read import QuoteContext
 from suanpei.money import Money
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest
 from suanpei.verbs.offered import OfferedList, read_offers
 from suanpei.verbs.plan import plan
 from suanpei.verbs.plan_request import PlanRequest
+from suanpei.verbs.quote_files import gather_quotes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DAY = date(2026, 11, 30)
 INPUTS = load_inputs(None)
+CONTEXT = QuoteContext(
+    catalogue=INPUTS.catalogue,
+    prices=load_prices(INPUTS.catalogue),
+    rates=load_exchange_rates(INPUTS.catalogue),
+    currency="CNY",
+    as_of=DAY,
+)
 OWN = "provider,gpu,price_per_hour,currency,count\nAlpha,A800,6.5,CNY,64\n"
 QUOTE = (
     "供应商,型号,配置,数量,报价,单位,起租期,网络,税\n"
@@ -58,6 +67,18 @@ def test_our_own_columns_are_read_strictly(own: Path) -> None:
     assert (offered.assumptions, offered.not_planned, offered.questions, offered.unread) == ((), (), (), ())
     own.write_text(OWN.replace("6.5", "cheap"), encoding="utf-8")
     with pytest.raises(InputError, match=r"own\.csv, line 2, column price_per_hour: got cheap"):
+        read(own)
+
+
+def test_an_offer_of_our_own_columns_that_is_too_cheap_to_be_true_is_left_out(own: Path) -> None:
+    own.write_text(OWN + "\nBeta,H800,0.02,CNY,64\nGamma,A800,0.003,USD,64\n", encoding="utf-8")
+    offered = read(own)
+    assert [offer.provider for offer in offered.offers] == ["Alpha"]
+    assert [(item.seller, item.source.cell) for item in offered.left_out] == [("Beta", "C4"), ("Gamma", "C5")]
+    (said,) = map(str, offered.not_planned)
+    assert said.startswith("2 quoted offers are not planned: it is too cheap to be true as written")
+    own.write_text(OWN.replace("6.5", "0.02"), encoding="utf-8")
+    with pytest.raises(InputError, match="can be planned .*too cheap to be true"):
         read(own)
 
 
@@ -148,3 +169,34 @@ def test_any_bytes_are_our_own_format_or_not(tmp_path_factory: pytest.TempPathFa
     path = tmp_path_factory.getbasetemp() / "any.bin"
     path.write_bytes(data)
     assert not is_own_format(path)
+
+
+HEADS = (
+    b"",
+    OWN.encode(),
+    OWN.partition("\n")[0].encode() + b"\n",
+    b"PK\x03\x04",
+    b"%PDF-1.7\n",
+    b"<table><tr><td>",
+    QUOTE.encode(),
+)
+
+
+@given(
+    head=st.sampled_from(HEADS),
+    data=st.binary(max_size=200),
+    end=st.sampled_from(["csv", "tsv", "txt", "md", "html", "xlsx", "docx", "pdf", "bin"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_bytes_are_read_or_refused_in_a_message(
+    tmp_path_factory: pytest.TempPathFactory, head: bytes, data: bytes, end: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"fuzz.{end}"
+    path.write_bytes(head + data)
+    for read_file in (read, lambda file: gather_quotes([file], None, CONTEXT)):
+        try:
+            found = read_file(path)
+        except SuanpeiError as error:
+            assert str(error.message)
+        else:
+            assert all(offer.source for offer in found.offers)

@@ -20,7 +20,7 @@ from suanpei.messages import Message
 from suanpei.provenance import Provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from suanpei.provenance import Confidence
@@ -198,6 +198,7 @@ def split_cells(
     known: Sequence[str] = (),
     required: Sequence[str] = (),
     aliases: Mapping[str, str] = MappingProxyType({}),
+    leave: Callable[[int, InputError], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Split a CSV file into cells; commas, semicolons or tabs, whichever its header has most of.
 
@@ -207,6 +208,7 @@ def split_cells(
         known: Columns that the header may have; none allows any. [-]
         required: Columns that it must have. [-]
         aliases: Other spellings of columns. [-]
+        leave: Takes the number of a row of wrong length and what is wrong; None raises it. [-]
 
     Returns:
         The header, empty for an empty file, and the lines below it as they are read: number and cells without
@@ -223,7 +225,7 @@ def split_cells(
     header = [aliases.get(cell.casefold(), cell.casefold()) for cell in cells]
     if header:
         _check_header(header, file, known, required)
-    return header, _of_length(lines, len(header), file)
+    return header, _of_length(lines, len(header), file, leave)
 
 
 def _iterate_lines(reader: Any, file: str) -> Iterator[tuple[int, list[str]]]:  # csv names no type
@@ -239,20 +241,26 @@ def _iterate_lines(reader: Any, file: str) -> Iterator[tuple[int, list[str]]]:  
         ) from error
 
 
-def _of_length(lines: Iterator[tuple[int, list[str]]], length: int, file: str) -> Iterator[tuple[int, list[str]]]:
+def _of_length(
+    lines: Iterator[tuple[int, list[str]]], length: int, file: str, leave: Callable[[int, InputError], None] | None
+) -> Iterator[tuple[int, list[str]]]:
     """Check that each line is as long as the header."""
     for line, cells in lines:
-        if len(cells) != length:
-            raise InputError(
-                Message(
-                    "{file}, line {line}: {given} cells where the header has {expected}",
-                    file=file,
-                    line=line,
-                    given=len(cells),
-                    expected=length,
-                )
+        if len(cells) == length:
+            yield line, cells
+            continue
+        error = InputError(
+            Message(
+                "{file}, line {line}: {given} cells where the header has {expected}",
+                file=file,
+                line=line,
+                given=len(cells),
+                expected=length,
             )
-        yield line, cells
+        )
+        if leave is None:
+            raise error
+        leave(line, error)
 
 
 def _check_header(header: Sequence[str], file: str, known: Sequence[str], required: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ import codecs
 import csv
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suanpei.errors import InputError
 from suanpei.machine.table import DELIMITERS, Row, read_text, split_cells
@@ -87,12 +87,52 @@ def load_offers(path: Path, resolve_name: Callable[[str], str] | None = None) ->
         InputError: The file cannot be read, has no header or no offer, lacks a column, or has a bad cell (file,
             line and column are named).
     """
-    header, lines = split_cells(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS)
+    _, lines = read_offer_lines(path, resolve_name)
+    return tuple([line.offer for line in lines])
+
+
+class OfferLine(NamedTuple):
+    """One line of a file of offers."""
+
+    number: int
+    """As a person counts, from 1. [-]"""
+    cells: list[str]
+    offer: Offer
+
+
+def read_offer_lines(
+    path: Path,
+    resolve_name: Callable[[str], str] | None = None,
+    leave: Callable[[int, InputError], None] | None = None,
+) -> tuple[list[str], list[OfferLine]]:
+    """Read a file of offers with the place of each, as `load_offers` does.
+
+    Args:
+        path: The CSV file. [-]
+        resolve_name: As for `load_offers`. [-]
+        leave: Takes the number of a bad line and what is wrong with it, and the others are read; None raises it. [-]
+
+    Returns:
+        The header, and the lines in file order.
+
+    Raises:
+        InputError: As `load_offers`; with `leave`, only for the file as a whole.
+    """
+    header, lines = split_cells(read_text(path), str(path), known=COLUMNS, required=REQUIRED_COLUMNS, leave=leave)
     read = _OfferReader(str(path), header, resolve_name).read
-    offers = tuple([read(line, cells) for line, cells in lines])
-    if not offers:
+    is_empty = True
+    found: list[OfferLine] = []
+    for number, cells in lines:
+        is_empty = False
+        try:
+            found.append(OfferLine(number, cells, read(number, cells)))
+        except InputError as error:
+            if leave is None:
+                raise
+            leave(number, error)
+    if is_empty and not found:
         raise InputError(Message("{file} holds no offer: a header and at least one line are needed", file=str(path)))
-    return offers
+    return header, found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +177,7 @@ class _OfferReader:
 
     def read(self, line: int, cells: list[str]) -> Offer:
         """Check one line and note what it leaves open."""
-        cells.append("")
+        cells = [*cells, ""]
         provider, gpu, price, currency, count, day, region, source, note = self._columns(cells)
         wording = self._conditions_of(cells)
         amount = self._prices.get((price, currency))
@@ -147,8 +187,7 @@ class _OfferReader:
             charges, payment = NOTHING_STATED if self._charges_of is None else self._charges[self._charges_of(cells)]
         except KeyError:
             self._learn(self._row(line, cells), wording)
-            cells.pop()
-            return self.read(line, cells)
+            return self.read(line, cells[:-1])
         if amount is None:
             amount = PriceCells(row=self._row(line, cells)).money("price_per_hour")
             self._prices[price, currency] = amount

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.offer import explain_conversions
-from suanpei.market.offers_file import is_own_format, load_offers
+from suanpei.market.offers_file import is_own_format, read_offer_lines
 from suanpei.market.price_rows import load_prices
 from suanpei.market.quotes.as_offers import LeftOut, make_offers, name_seller
+from suanpei.market.quotes.band_check import CheapOffers
+from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.read import QuoteContext
 from suanpei.messages import Message
 from suanpei.verbs.quote_files import gather_quotes
@@ -28,6 +31,11 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 3
 """Offers named as examples of what was left out for one reason. [-]"""
+_TOO_CHEAP = Message(
+    "it is too cheap to be true as written: have its price confirmed; where it holds, give it with --price in place of"
+    " --offers"
+)
+"""Why an offer of our own columns is left out; its unit is settled by the column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,40 +76,70 @@ def read_offers(
         InputError: A file is missing, a cell of our own columns is bad, no quote can be read, or no offer can be
             planned.
     """
-
-    def name_of(text: str) -> str:
-        return resolve_accelerator(inputs.catalogue, text).accelerator.name
-
     for path in paths:
         if not path.is_file():
             raise InputError(Message("offers: {path} is not a file", path=str(path)))
-    own = [path for path in paths if is_own_format(path)]
-    offers = [offer for path in own for offer in load_offers(path, name_of)]
-    conversions = explain_conversions(offers, currency, rates)
-    quoted = [path for path in paths if path not in own]
-    if not quoted:
-        return OfferedList(
-            offers=tuple(offers), assumptions=conversions, not_planned=(), left_out=(), questions=(), unread=()
-        )
     context = QuoteContext(
         catalogue=inputs.catalogue, prices=load_prices(inputs.catalogue), rates=rates, currency=currency, as_of=as_of
     )
-    of_quotes = _read_quoted(quoted, context)
-    if not (offers or of_quotes.offers):
+    own = [path for path in paths if is_own_format(path)]
+    parts = [_read_own(own, context)] if own else []
+    parts += [_read_quoted(quoted, context)] if (quoted := [path for path in paths if path not in own]) else []
+    offered = OfferedList(
+        offers=tuple(offer for part in parts for offer in part.offers),
+        assumptions=tuple(note for part in parts for note in part.assumptions),
+        not_planned=tuple(note for part in parts for note in part.not_planned),
+        left_out=tuple(item for part in parts for item in part.left_out),
+        questions=tuple(question for part in parts for question in part.questions),
+        unread=tuple(item for part in parts for item in part.unread),
+    )
+    if not offered.offers:
         raise InputError(
             Message(
                 "offers: nothing in {files} can be planned ({reasons}); 'suanpei quotes' shows what was read",
-                files=", ".join(map(str, quoted)),
-                reasons=of_quotes.not_planned or Message("no offer was found"),
+                files=", ".join(map(str, paths)),
+                reasons=offered.not_planned or Message("no offer was found"),
             )
         )
-    return replace(of_quotes, offers=(*offers, *of_quotes.offers), assumptions=(*conversions, *of_quotes.assumptions))
+    return offered
+
+
+def _read_own(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
+    """Read files in our own columns strictly, and leave out what is too cheap to be true."""
+
+    def name_of(text: str) -> str:
+        return resolve_accelerator(context.catalogue, text).accelerator.name
+
+    cheap = CheapOffers(context)
+    offers: list[Offer] = []
+    left_out: list[LeftOut] = []
+    read: list[Offer] = []
+    for path in paths:
+        header, lines = read_offer_lines(path, name_of)
+        column = header.index("price_per_hour")
+        read += [line.offer for line in lines]
+        explain_conversions(read, context.currency, context.rates)  # a currency without a rate is an error
+        for line in lines:
+            if cheap.holds(line.offer):
+                cell = name_cell(None, line.number, column)
+                place = Place(file=str(path), sheet=None, row=line.number, cell=cell)
+                left_out.append(LeftOut(source=place, seller=line.offer.provider, reason=_TOO_CHEAP))
+            else:
+                offers.append(line.offer)
+    return OfferedList(
+        offers=tuple(offers),
+        assumptions=explain_conversions(read, context.currency, context.rates),
+        not_planned=tuple(_say_left_out(left_out)),
+        left_out=tuple(left_out),
+        questions=(),
+        unread=(),
+    )
 
 
 def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
     """Read quotes, and make offers of those that can be planned."""
     quotes = gather_quotes(paths, None, context)
-    made = make_offers(quotes, context.catalogue, context.rates, context.as_of)
+    made = make_offers(quotes, context)
     return OfferedList(
         offers=made.offers,
         assumptions=quotes.assumptions,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError, SuanpeiError
 from suanpei.market.offers_file import is_own_format
+from suanpei.market.quotes.band_check import hold_against_bands
 from suanpei.market.quotes.clouds.skypilot import is_skypilot, read_skypilot
 from suanpei.market.quotes.document import Document, Unread
 from suanpei.market.quotes.files import read_document, read_pasted
@@ -34,8 +35,8 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
         context: Catalogue, prices, exchange rates, currency, day. [-]
 
     Returns:
-        What was read: files in our own columns and forms, then quotes of sellers, then catalogues of clouds; a file
-        that cannot be read stands among the unread.
+        What was read, held against the price bands: files in our own columns and forms, then quotes of sellers, then
+        catalogues of clouds; a file that cannot be read stands among the unread.
 
     Raises:
         SuanpeiError: None of them can be read; where there is only one, why it cannot.
@@ -67,7 +68,7 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
     ]
     parts += [read_quotes(written, context)] if written else []
     parts += [read_skypilot(document, context) for document in catalogues]
-    return merge_quotes(parts, unread)
+    return hold_against_bands(merge_quotes(parts, unread), context)
 
 
 def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[Document], list[Document]]:

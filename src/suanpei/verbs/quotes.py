@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from suanpei.errors import InputError
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.price_rows import load_exchange_rates, load_prices
+from suanpei.market.quotes.band_check import hold_against_bands
 from suanpei.market.quotes.clouds.live import load_gpuhunt, read_live
 from suanpei.market.quotes.read import QuoteContext
 from suanpei.messages import Message
@@ -83,7 +84,7 @@ def read_quote_files(request: QuotesRequest, load_live: Callable[[], Any] = load
     if request.files or request.pasted is not None:
         parts.append(gather_quotes(request.files, request.pasted, context))
     if request.live:
-        parts.append(read_live(load_live(), request.provider, context))
+        parts.append(hold_against_bands(read_live(load_live(), request.provider, context), context))
     quotes = merge_quotes(parts)
     return QuotesResult(
         catalog_date=catalogue.catalog_date,

@@ -56,3 +56,46 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert complaint in captured.err
+
+
+QUOTED = (
+    ("供应商", "型号", "配置", "数量", "报价", "单位", "起租期", "网络", "税"),
+    (
+        "甲云",
+        "A800 80G SXM",
+        "8卡整机",
+        "4台",
+        40880,
+        "元/台/月",
+        "1个月",
+        "8×200G IB",
+        "含税",
+    ),
+)
+OWN = ("provider", "gpu", "price_per_hour", "currency", "count"), ("甲云", "A800", 7, "CNY", 32)
+JOB = ["qwen2.5-7b", "--samples", "2000", "--avg-tokens", "600", "--gpus", "8"]
+
+
+@pytest.mark.parametrize("rows", [QUOTED, OWN])
+def test_a_workbook_goes_through_every_command_that_reads_offers(
+    rows: tuple[tuple[object, ...], ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    path = tmp_path / "报价.xlsx"
+    book.save(path)
+    assert run(["quotes", str(path), "--currency", "CNY", "--json"]) == 0
+    (offer,) = json.loads(capsys.readouterr().out)["offers"]
+    assert offer["price_per_accelerator_hour"]["amount"] == pytest.approx(7.0)  # 40,880 / (8 · 730)
+    assert offer["source"]["cell"] == ("E2" if rows is QUOTED else "C2")
+    if rows is OWN:  # a workbook is read as sellers write: "count" may count anything
+        assert offer["count"] is None
+        return
+    assert offer["count"] == 32
+    assert run(["plan", *JOB, "--offers", str(path), "--currency", "CNY", "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)["plans"]
+    assert {row["accelerator"] for row in planned} == {"A800-SXM4-80GB"}
+    assert run(["compare", *JOB, "--quotes", str(path), "--currency", "CNY", "--json"]) == 0
+    assert [row["seller"] for row in json.loads(capsys.readouterr().out)["sellers"]] == ["甲云"]

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suanpei.market.indicative import PriceTerms, quote_indicative
 from suanpei.market.quotes.as_offers import make_offers, to_money
-from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.quoted import Place, Pricing
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.money import Money
-from tests.market.price_samples import RATES
-from tests.market.quotes.quoted_samples import CATALOGUE, DAY, price, quoted, quotes, reading
+from tests.market.quotes.quoted_samples import DAY, context, price, quoted, quotes, reading
+from tests.market.quotes.samples import offer_of
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Offer
@@ -22,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def made(quote: QuotedOffer) -> Offer:
-    plannable = make_offers(quotes(quote), CATALOGUE, RATES, DAY)
+    plannable = make_offers(quotes(quote), context())
     assert plannable.left_out == ()
     (offer,) = plannable.offers
     return offer
 
 
 def reason(quote: QuotedOffer) -> str:
-    plannable = make_offers(quotes(quote), CATALOGUE, RATES, DAY)
+    plannable = make_offers(quotes(quote), context())
     assert plannable.offers == ()
     (left_out,) = plannable.left_out
     assert (left_out.source, left_out.seller) == (quote.source, quote.seller)
@@ -141,7 +144,31 @@ def test_tier_and_term_follow_from_how_it_is_paid(
     assert offer.term == Term(billing_hours=billing_hours, minimum_hours=minimum_hours)
     is_guessed_year = term is None and pricing in ("yearly", "reserved")
     assert any("bound for a year" in str(note) for note in offer.assumptions) == is_guessed_year
+    assert any("names no term" in str(note) for note in offer.assumptions) == (term is None)
     assert any("taken back" in str(note) for note in offer.questions) == (tier == "spot")
+
+
+def test_a_committed_price_without_a_term_is_bound_for_a_year_from_the_sellers_words_on() -> None:
+    row = {
+        "供应商": "甲云",
+        "型号": "H800 80G",
+        "配置": "8卡整机",
+        "报价": "78000",
+        "单位": "元/台/月",
+        "计费方式": "预留",
+    }
+    quote = offer_of(row)
+    assert (quote.pricing, quote.term) == ("reserved", None)
+    offer = made(quote)
+    assert offer.term == Term(billing_hours=730.0, minimum_hours=8760.0)
+    assert "the offer of 甲云 names no term and is read as bound for a year" in map(str, offer.assumptions)
+    stated = made(offer_of({**row, "起租期": "3个月"}))
+    assert stated.term == Term(billing_hours=730.0, minimum_hours=2190.0)
+    assert not any("names no term" in str(note) for note in stated.assumptions)
+
+
+def test_every_way_of_paying_has_its_usual_term() -> None:
+    assert {way.pricing for way in WAYS_OF_PAYING.values()} == set(get_args(Pricing))
 
 
 @pytest.mark.parametrize(
@@ -155,14 +182,41 @@ def test_a_term_that_nothing_states_follows_from_the_time_that_the_price_is_for(
     assert [f"read as paid by the {word}" in str(note) for note in offer.assumptions] == [True]
 
 
-def test_a_range_is_the_band_of_the_price_and_a_lowest_price_has_no_upper_end() -> None:
-    ranged = made(quoted(price_per_accelerator_hour=price("6", low=Fraction(5), high=Fraction(7))))
-    assert (ranged.price_low, ranged.price_high) == (cny("5.000000"), cny("7.000000"))
-    lowest = made(quoted(price_per_accelerator_hour=price("6", high=None)))
-    assert (lowest.price_low, lowest.price_high) == (None, None)
-    assert [str(question) for question in lowest.questions] == [
+def test_a_range_is_planned_at_its_high_end() -> None:
+    ranged = made(quoted(price_per_accelerator_hour=price("5", low=Fraction(5), high=Fraction(7))))
+    assert (ranged.price, ranged.price_low, ranged.price_high) == (cny("7"), cny("5"), cny("7"))
+    assert [str(note) for note in ranged.assumptions] == [
+        "the price of 甲云 is ¥5.00 to ¥7.00; planned at the higher until the seller says"
+    ]
+
+
+def test_a_lowest_price_is_planned_at_the_middle_of_the_usual_prices() -> None:
+    with_eight = context()
+    terms = PriceTerms(currency="CNY", rates=with_eight.rates, as_of=with_eight.as_of)
+    usual, *rest = quote_indicative(with_eight.prices, "H800-SXM5-80GB", nodes=2, terms=terms)
+    assert rest == []
+    below = made(quoted(price_per_accelerator_hour=price("5.1", high=None)))
+    assert (below.price, below.price_low, below.price_high) == (usual.median, cny("5.1"), usual.high)
+    assert "is a lowest price; planned at" in str(below.assumptions[0])
+    assert [str(question) for question in below.questions] == [
         "the price of 甲云 is a lowest one: ask what this rental would really cost"
     ]
+    above = made(quoted(price_per_accelerator_hour=price("1000", high=None)))
+    assert (above.price, above.price_low, above.price_high) == (cny("1000"), None, None)
+
+
+def test_a_lowest_price_of_a_card_that_nothing_prices_is_taken_with_its_question() -> None:
+    unpriced = replace(context(), prices={})
+    plannable = make_offers(quotes(quoted(price_per_accelerator_hour=price("6", high=None))), unpriced)
+    (offer,) = plannable.offers
+    assert (offer.price, offer.price_low, offer.price_high, offer.assumptions) == (cny("6"), None, None, ())
+    assert len(offer.questions) == 1
+
+
+def test_a_price_far_from_its_band_is_left_out_below_it_and_planned_above_it() -> None:
+    far = {"flags": ("price_far_from_band",), "confidence": "low"}
+    assert reason(quoted(price_per_accelerator_hour=price("0.02"), **far)).startswith("it is too cheap to be true")
+    assert made(quoted(price_per_accelerator_hour=price("900"), **far)).price == cny("900")
 
 
 def test_what_is_open_or_suspicious_is_asked() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from suanpei.market.quotes.document import Document, Line, Sheet
 from suanpei.market.quotes.read import read_quotes
-from tests.market.quotes.samples import bundled, context, read, table, text
+from tests.market.quotes.samples import bundled, context, offer_of, read, table, text
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.quoted import QuotedOffer
@@ -170,3 +170,39 @@ def test_nothing_below_headings_is_dropped_without_a_word(rows: list[list[str]])
 def test_an_absurd_price_is_no_price(cells: tuple[str, str]) -> None:
     (offer,) = read(table([("型号", "价格"), cells])).offers
     assert offer.price_per_accelerator_hour.amount is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "共200P分布在3个机房",
+        "总算力200P，分布于三个智算中心",
+        "200P across 3 sites",
+        "spread over two zones",
+        "跨两地",
+    ],
+)
+def test_a_total_over_several_sites_is_not_on_hand_in_one_fabric(words: str) -> None:
+    row = {"型号": "H800 80G", "配置": "8卡整机", "报价": "78000", "单位": "元/台/月", "数量": "25台"}
+    together = offer_of({**row, "备注": "一个机房"})
+    assert (together.count, "spread_over_sites" in together.flags) == (200, False)
+    found = read(table([[*row, "备注"], [*row.values(), words]]))
+    (offer,) = found.offers
+    assert (offer.count, "spread_over_sites" in offer.flags) == (None, True)
+    assert offer.price_per_accelerator_hour.amount == together.price_per_accelerator_hour.amount
+    asked = [str(question.question) for question in found.questions if "in each site" in str(question.question)]
+    assert asked == ["how many cards are in each site, and are the cards that we would get all in one fabric?"]
+    assert not any("how many cards are free" in str(question.question) for question in found.questions)
+
+
+def test_a_total_in_p_in_a_message_is_no_price() -> None:
+    found = read(text("青云 H800 8卡整机 7.8万/台/月 含税 现货16台，共200P分布在3个机房"))
+    (offer,) = found.offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(78_000, 8 * 730)
+    assert (offer.count, "spread_over_sites" in offer.flags) == (None, True)
+
+
+def test_a_currency_is_flagged_where_it_is_not_that_of_the_result() -> None:
+    rows = table([["型号", "报价", "单位"], ["H100 SXM", "$2.4", "/GPU/hr"], ["A100 80G SXM", "$1.4", "/GPU/hr"]])
+    assert [offer.flags for offer in read(rows, "CNY").offers] == [("usd",), ("usd",)]
+    assert [offer.flags for offer in read(rows, "USD").offers] == [(), ()]

@@ -8,45 +8,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.market.offer import Offer, Tier
-from suanpei.market.terms import DAY_HOURS, Tax, Term
+from suanpei.market.quotes.band_check import COMPONENT_FLAG, find_band, is_far_below, make_bands
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
+from suanpei.market.terms import DAY_HOURS, Tax
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date
     from fractions import Fraction
 
-    from suanpei.machine.catalogue import Catalogue
-    from suanpei.market.quotes.quoted import Place, Pricing, QuotedOffer, Quotes
-    from suanpei.money import ExchangeRates
+    from suanpei.market.quotes.quoted import Place, QuotedOffer, Quotes
+    from suanpei.market.quotes.read import QuoteContext
+    from suanpei.market.terms import Term
 
 DIGITS = 6
 """Decimals of a price per accelerator-hour that is planned with. [-]"""
-COMPONENT_FLAG = "component_price"
-"""The flag of a price that leaves out the machine around the card."""
-CHEAP_FLAG = "too_cheap_unit_suspect"
-"""The flag of a price far below the band: planned as written, it would come first and mislead."""
 MODIFIED_FLAG = "modified_card"
-
-_TERMS: Mapping[Pricing, Term] = {
-    "on_demand": Term(billing_hours=1.0),
-    "spot": Term(billing_hours=1.0),
-    "marketplace": Term(billing_hours=1.0),
-    "daily": Term(billing_hours=DAY_HOURS, minimum_hours=DAY_HOURS),
-    "weekly": Term(billing_hours=7 * DAY_HOURS, minimum_hours=7 * DAY_HOURS),
-    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
-    "yearly": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
-    "reserved": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
-}
-"""What a way of paying asks at least, where a seller states no term."""
+TOO_CHEAP = Message("it is too cheap to be true as written: have the unit of its price confirmed first")
+"""Why a price far below the band of its card is left out: planned as written, it would come first and mislead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +54,7 @@ class PlannableOffers:
     left_out: tuple[LeftOut, ...]
 
 
-def make_offers(quotes: Quotes, catalogue: Catalogue, rates: ExchangeRates, as_of: date) -> PlannableOffers:
+def make_offers(quotes: Quotes, context: QuoteContext) -> PlannableOffers:
     """Make of quotes what a plan can rent.
 
     Left out, each with its reason, are offers without a price or a card of the catalogue, with nothing on hand, past
@@ -78,14 +65,12 @@ def make_offers(quotes: Quotes, catalogue: Catalogue, rates: ExchangeRates, as_o
 
     Args:
         quotes: What was read. [-]
-        catalogue: Holds accelerators and fabrics. [-]
-        rates: Exchange rates, for charges in another currency than the price. [-]
-        as_of: The day on which an offer must still hold. [-]
+        context: Catalogue, price rows, exchange rates, and the day on which an offer must still hold. [-]
 
     Returns:
         The offers in the order of the quotes, and those left out.
     """
-    maker = _Maker(catalogue, rates, as_of)
+    maker = _Maker(context)
     offers: list[Offer] = []
     left_out: list[LeftOut] = []
     for quoted in quotes.offers:
@@ -115,10 +100,11 @@ def name_seller(seller: str, source: Place) -> str:
 class _Maker:
     """Makes offers of one catalogue, remembering which links of which card can be read."""
 
-    def __init__(self, catalogue: Catalogue, rates: ExchangeRates, as_of: date) -> None:
-        self.catalogue = catalogue
-        self.rates = rates
-        self.as_of = as_of
+    def __init__(self, context: QuoteContext) -> None:
+        self.catalogue = context.catalogue
+        self.rates = context.rates
+        self.as_of = context.as_of
+        self.bands = make_bands(context)
         self.readable: dict[tuple[str, str], bool] = {}
 
     def make(self, quoted: QuotedOffer) -> Offer | Message:
@@ -132,6 +118,8 @@ class _Maker:
             return Message("it has no price, or one whose unit is open")
         if (reason := _why_not(quoted, self.as_of)) is not None:
             return reason
+        if is_far_below(quoted, self.bands):
+            return TOO_CHEAP
         unit = quoted.accelerators_per_unit or 1
         said: list[Message] = []
         asked: list[Message] = []
@@ -146,6 +134,7 @@ class _Maker:
                     count=unit,
                 )
             )
+        planned, low, high = self._choose_price(quoted, provider, said)
         term = _choose_term(quoted, provider, said)
         links = self._links(quoted.accelerator, quoted.links, provider, asked)
         tier = _choose_tier(quoted, term)
@@ -154,9 +143,9 @@ class _Maker:
             provider=provider,
             accelerator_name=quoted.accelerator,
             tier=tier,
-            price=to_money(price.amount, price.currency),
-            price_low=None if price.low in (None, price.amount) else to_money(price.low, price.currency),
-            price_high=None if price.high in (None, price.amount) else to_money(price.high, price.currency),
+            price=planned,
+            price_low=None if low == high else low,
+            price_high=None if low == high else high,
             count=quoted.count or unit,
             term=term,
             unit_gpus=unit,
@@ -171,6 +160,38 @@ class _Maker:
             assumptions=tuple(said),
             questions=tuple(asked),
         )
+
+    def _choose_price(self, quoted: QuotedOffer, provider: str, said: list[Message]) -> tuple[Money, Money, Money]:
+        """Give the price to plan with and its ends: whoever leaves a price open upwards gains nothing by it."""
+        price = quoted.price_per_accelerator_hour
+        amount, high, currency = cast("Fraction", price.amount), price.high, price.currency
+        low = amount if price.low is None else min(price.low, amount)
+        if high is not None:
+            planned = max(amount, high)
+            if planned > low:
+                said.append(
+                    Message(
+                        "the price of {provider} is {low} to {high}; planned at the higher until the seller says",
+                        provider=provider,
+                        low=to_money(low, currency),
+                        high=to_money(planned, currency),
+                    )
+                )
+            return to_money(planned, currency), to_money(low, currency), to_money(planned, currency)
+        band = find_band(quoted, self.bands)
+        if band is None:
+            return (to_money(amount, currency),) * 3
+        planned = max(amount, band.middle)
+        said.append(
+            Message(
+                "the price of {provider}, {low}, is a lowest price; planned at {planned}, the higher of it and the"
+                " middle of the usual prices, until the seller says",
+                provider=provider,
+                low=to_money(amount, currency),
+                planned=to_money(planned, currency),
+            )
+        )
+        return to_money(planned, currency), to_money(low, currency), to_money(max(planned, band.high), currency)
 
     def _links(self, accelerator: str, links: str, provider: str, asked: list[Message]) -> str:
         """Give the links that a cluster can be built of; empty, and asked, where they are unknown or not understood."""
@@ -210,8 +231,6 @@ def _why_not(quoted: QuotedOffer, as_of: date) -> Message | None:
     """Say why an offer with a card and a price cannot be planned; None where it can."""
     if COMPONENT_FLAG in quoted.flags:
         return Message("its price leaves out the machine around the card")
-    if CHEAP_FLAG in quoted.flags:
-        return Message("it is too cheap to be true as written: have the unit of its price confirmed first")
     if quoted.valid_until is not None and quoted.valid_until < as_of:
         return Message("it ended on {date}", date=quoted.valid_until.isoformat())
     unit = quoted.accelerators_per_unit or 1
@@ -228,23 +247,26 @@ def _choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Ter
     """Take the term stated, else what the way of paying or the time that the price is for asks at least."""
     if quoted.term is not None:
         return quoted.term
-    if quoted.pricing is not None:
-        if quoted.pricing in ("yearly", "reserved"):
-            said.append(
-                Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
-            )
-        return _TERMS[quoted.pricing]
-    hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
-    if hours >= MONTH_HOURS:
-        said.append(
-            Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
-        )
-        return _TERMS["monthly"]
-    if hours >= DAY_HOURS:
-        said.append(Message("the offer of {provider} names no term and is read as paid by the day", provider=provider))
-        return _TERMS["daily"]
-    said.append(Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider))
-    return _TERMS["on_demand"]
+    pricing = quoted.pricing
+    if pricing is None:
+        hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
+        pricing = "monthly" if hours >= MONTH_HOURS else "daily" if hours >= DAY_HOURS else "on_demand"
+    term = WAYS_OF_PAYING[pricing].term
+    said.append(_say_term(term, provider))
+    return term
+
+
+def _say_term(term: Term, provider: str) -> Message:
+    """Say which term was taken."""
+    if term.minimum_hours >= YEAR_HOURS:
+        return Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
+    if term.is_month_billed:
+        return Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
+    if term.billing_hours >= 7 * DAY_HOURS:
+        return Message("the offer of {provider} names no term and is read as paid by the week", provider=provider)
+    if term.billing_hours >= DAY_HOURS:
+        return Message("the offer of {provider} names no term and is read as paid by the day", provider=provider)
+    return Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider)
 
 
 def _choose_tier(quoted: QuotedOffer, term: Term) -> Tier:

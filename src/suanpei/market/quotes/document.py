@@ -27,7 +27,7 @@ class Sheet:
 
     kind: Literal["table", "text"]
     name: str | None
-    """Of the worksheet, or of the table in a document (``table 2``); None where a file has only one."""
+    """Of the worksheet, of the table in a document (``T2``) or of the page (``P3``); None where a file has only one."""
     lines: tuple[Line, ...]
 
 

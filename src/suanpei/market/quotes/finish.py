@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, cast
 
 from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
 from suanpei.market.quotes.text.charge import make_charges
+from suanpei.market.quotes.text.count import SPREAD_FLAG
 from suanpei.market.quotes.text.link import NO_LINKS
 from suanpei.market.quotes.text.unit import PERIOD_HOURS
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Payment, Term
 
 if TYPE_CHECKING:
     from datetime import date
 
     from suanpei.market.quotes.drafts import Draft
-    from suanpei.market.quotes.quoted import Pricing
     from suanpei.market.quotes.text.charge import Charge
     from suanpei.market.terms import Charges
     from suanpei.provenance import Confidence
@@ -37,54 +38,25 @@ INFERENCES = frozenset(
     }
 )
 """Flags of offers of which something was inferred or is only a part."""
-_PRICING: dict[str, Pricing] = {
-    "spot": "spot",
-    "marketplace": "marketplace",
-    "reserved": "reserved",
-    "on_demand": "on_demand",
-    "daily": "daily",
-    "weekly": "weekly",
-    "monthly": "monthly",
-    "quarterly": "monthly",
-    "half_yearly": "monthly",
-    "yearly": "yearly",
-}
-_LEAST_HOURS = {
-    "daily": PERIOD_HOURS["day"],
-    "weekly": PERIOD_HOURS["week"],
-    "monthly": PERIOD_HOURS["month"],
-    "quarterly": PERIOD_HOURS["quarter"],
-    "half_yearly": PERIOD_HOURS["half_year"],
-    "yearly": PERIOD_HOURS["year"],
-}
-"""Shortest rental that a way of paying implies. [h]"""
-_BILLING_HOURS = {
-    "spot": PERIOD_HOURS["hour"],
-    "marketplace": PERIOD_HOURS["hour"],
-    "on_demand": PERIOD_HOURS["hour"],
-    "daily": PERIOD_HOURS["day"],
-    "weekly": PERIOD_HOURS["week"],
-}
-"""Granularity of the bill by way of paying; any other is billed by the month. [h]"""
 _LONG_TERM_HOURS = 12 * PERIOD_HOURS["month"]
 """From this shortest rental on it is flagged. [h]"""
 _USUAL_NODE_GPUS = 8
 
 
-def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) -> QuotedOffer:
+def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
     """Make the quoted offer of a draft.
 
     Args:
         draft: Settled and cross-checked. [-]
-        currency: Of the result. [-]
-        main_currency: The one that most offers of the file are quoted in; another one is flagged. [-]
+        currency: Of the result; an offer quoted in another one is flagged. [-]
         as_of: The day that validity is held against. [-]
     """
     price = _price(draft, currency)
     count = _count(draft)
     term = _term(draft)
+    way = WAYS_OF_PAYING.get(draft.terms.pricing or "")
     links = draft.row.links or draft.shared.links
-    flags = _flags(draft, count=count, links=links, main_currency=main_currency, as_of=as_of)
+    flags = _flags(draft, count=count, links=links, currency=currency, as_of=as_of)
     charges = draft.charges
     return QuotedOffer(
         source=draft.place,
@@ -95,7 +67,7 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
         price_as_written=draft.price_text,
         quoted_currency=draft.currency,
         price_per_accelerator_hour=price,
-        pricing=_PRICING.get(draft.terms.pricing or ""),
+        pricing=None if way is None else way.pricing,
         term=term,
         count=count,
         links=links,
@@ -131,12 +103,14 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
 
 
 def _count(draft: Draft) -> int | None:
-    """Count the cards on hand; machines of unknown size count nothing."""
+    """Count the cards on hand in one fabric; machines of unknown size and a total over several sites count nothing."""
     stock = draft.stock
     if stock is None:
         return None
     if stock.count == 0:
         return 0
+    if SPREAD_FLAG in draft.flags:
+        return None
     if stock.unit == "card":
         return stock.count
     if stock.unit == "machine":
@@ -148,15 +122,15 @@ def _count(draft: Draft) -> int | None:
 
 @lru_cache(maxsize=1_024)
 def _make_term(pricing: str | None, minimum_hours: Fraction | None) -> Term | None:
-    if pricing is None and minimum_hours is None:
-        return None
-    least = minimum_hours if minimum_hours is not None else _LEAST_HOURS.get(pricing or "", Fraction(0))
-    month = PERIOD_HOURS["month"]
-    if pricing is None:
-        billing = month if least >= month else PERIOD_HOURS["day"] if least >= PERIOD_HOURS["day"] else Fraction(1)
-    else:
-        billing = _BILLING_HOURS.get(pricing, month)
-    return Term(billing_hours=float(billing), minimum_hours=float(least))
+    """Join what is stated; None where neither a shortest rental nor a way of paying that says one is."""
+    way = WAYS_OF_PAYING.get(pricing or "")
+    if minimum_hours is None:
+        return way.term if way is not None and way.is_term_said else None
+    if way is not None:
+        return Term(billing_hours=way.term.billing_hours, minimum_hours=float(minimum_hours))
+    month, day = PERIOD_HOURS["month"], PERIOD_HOURS["day"]
+    billing = month if minimum_hours >= month else day if minimum_hours >= day else Fraction(1)
+    return Term(billing_hours=float(billing), minimum_hours=float(minimum_hours))
 
 
 def _term(draft: Draft) -> Term | None:
@@ -181,7 +155,7 @@ def _payment(draft: Draft) -> Payment:
     return _make_payment(terms.deposit_months, terms.prepaid_months, terms.prepaid_fraction)
 
 
-def _flags(draft: Draft, *, count: int | None, links: str, main_currency: str | None, as_of: date) -> tuple[str, ...]:
+def _flags(draft: Draft, *, count: int | None, links: str, currency: str, as_of: date) -> tuple[str, ...]:
     """Collect the flags, in alphabetical order."""
     flags = set(draft.flags)
     flags.update(draft.card.flags)
@@ -189,7 +163,7 @@ def _flags(draft: Draft, *, count: int | None, links: str, main_currency: str | 
     if draft.amount is None:
         flags.add("price_missing")
     else:
-        _flag_price(draft, flags, main_currency)
+        _flag_price(draft, flags, currency)
     gpus = draft.unit_gpus or 1
     if gpus not in (1, _USUAL_NODE_GPUS):
         flags.add(f"{gpus}_gpu_node")
@@ -239,11 +213,11 @@ def _flag_least(least: Fraction) -> tuple[str, ...]:
     return ("daily_min",) if PERIOD_HOURS["day"] <= least <= PERIOD_HOURS["week"] else ()
 
 
-def _flag_price(draft: Draft, flags: set[str], main_currency: str | None) -> None:
+def _flag_price(draft: Draft, flags: set[str], currency: str) -> None:
     amount = draft.amount
     if amount is None:
         return
-    if draft.currency and draft.currency != main_currency:
+    if draft.currency and draft.currency != currency:
         flags.add(draft.currency.casefold())
     if draft.is_currency_inferred:
         flags.add("currency_missing_inferred")

@@ -41,6 +41,9 @@ class Band:
     high: Fraction
     """Per accelerator-hour, in the currency of the result. [currency/card-hour]"""
 
+    middle: Fraction
+    """The median of the rows, of groups of rows the highest one. [currency/card-hour]"""
+
     least: Fraction
     most: Fraction
     """Between these an amount is plausible. [currency/card-hour]"""
@@ -107,7 +110,9 @@ class Bands:
         widths = [OTHER_MARKET_FACTOR if _is_of_other_market(price, home) else Fraction(1) for price in found]
         low = min(Fraction(price.low.amount) / width for price, width in zip(found, widths, strict=True)) * rate
         high = max(Fraction(price.high.amount) * width for price, width in zip(found, widths, strict=True)) * rate
-        return Band(low=low, high=high, least=low / PLAUSIBLE_FACTOR, most=high * PLAUSIBLE_FACTOR)
+        asked = [price for price in found if price.tier == pricing] or found
+        middle = max(Fraction(price.median.amount) for price in asked) * rate
+        return Band(low=low, high=high, middle=middle, least=low / PLAUSIBLE_FACTOR, most=high * PLAUSIBLE_FACTOR)
 
 
 def _is_of_other_market(price: IndicativePrice, home: str) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.price_questions import ask_currency, ask_discount, ask_missing_price, ask_part, ask_unit
 from suanpei.market.quotes.quoted import Question
+from suanpei.market.quotes.text.count import SPREAD_FLAG
 from suanpei.market.quotes.text.unit import PERIOD_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from suanpei.market.quotes.drafts import Draft
     from suanpei.market.quotes.price_questions import Asked
@@ -84,6 +86,46 @@ def ask(draft: Draft, offer: QuotedOffer) -> list[Question]:
             problem=one[0],
             question=one[1],
             file=offer.source.file,
+        )
+        for roles, one in asked
+    ]
+
+
+def ask_beside_columns(offer: QuotedOffer, header: Sequence[str], cells: Sequence[str]) -> list[Question]:
+    """Ask what a line in our own columns leaves open: tax, links, term, charges.
+
+    Args:
+        offer: Made of the line. [-]
+        header: Names of the columns. [-]
+        cells: Of the line. [-]
+    """
+    written = {column for column, cell in zip(header, cells, strict=False) if cell}
+    charges = offer.charges
+    asked = _ask_beside_price(
+        _Case(
+            card=offer.accelerator_as_written,
+            candidates=(),
+            flags=offer.flags,
+            tax_state=offer.price_per_accelerator_hour.tax,
+            has_tax_rate=offer.price_per_accelerator_hour.tax_rate is not None,
+            has_links=bool(offer.links),
+            is_multiple=(offer.count or 1) > 1,
+            on_hand=1,
+            lacks_term=written.isdisjoint(("term", "pricing")),
+            has_storage_price=charges.storage_per_gb_month is not None,
+            has_egress_price=charges.egress_per_gb is not None,
+            pflops_words=frozenset(),
+        )
+    )
+    return [
+        Question(
+            seller=offer.seller,
+            cell=next(
+                (name_cell(None, offer.source.row, header.index(role)) for role in roles if role in header),
+                offer.source.cell,
+            ),
+            problem=one[0],
+            question=one[1],
         )
         for roles, one in asked
     ]
@@ -222,6 +264,8 @@ _LINKS: Asked = (
 
 
 def _ask_count(count: int | None, flags: set[str]) -> Asked | None:
+    if SPREAD_FLAG in flags and count != 0:
+        return _SPREAD
     if "quantity_unit_missing" in flags:
         return _COUNT_UNIT
     if count == 0:
@@ -229,6 +273,10 @@ def _ask_count(count: int | None, flags: set[str]) -> Asked | None:
     return _COUNT if count is None else None
 
 
+_SPREAD: Asked = (
+    Message("the total stands over several sites or partitions: cards of different ones are in no common fabric"),
+    Message("how many cards are in each site, and are the cards that we would get all in one fabric?"),
+)
 _COUNT_UNIT: Asked = (
     Message("the quantity does not say whether machines or cards are counted"),
     Message("is the quantity counted in machines or in cards, and are all of them in one fabric?"),

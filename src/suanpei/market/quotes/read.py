@@ -169,8 +169,6 @@ class _Reader:
         """Settle the drafts of one file, hold them against each other, and make offers and questions of them."""
         self._fill_currencies(file, drafts)
         kept = [draft for draft in drafts if self._has_rate(draft)]
-        stated = Counter(draft.currency for draft in kept if draft.amount is not None and draft.currency)
-        main_currency = _most_frequent(stated, self._context.currency) if stated else None
         groups = group_drafts(kept)
         for group in groups:
             find_series(group, {id(draft): draft.stated_gpus for draft in group})
@@ -181,7 +179,7 @@ class _Reader:
                 find_node_prices(group)
                 find_currency_slips(group, self._rate_of, self._settler)
         for draft in kept:
-            offer = finish(draft, self._context.currency, main_currency, self._context.as_of)
+            offer = finish(draft, self._context.currency, self._context.as_of)
             self._offers.append(offer)
             self._questions += ask(draft, offer)
             self._note_hours(draft)

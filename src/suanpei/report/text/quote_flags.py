@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 PLAIN: Mapping[str, Message] = {
     "component_price": Message("the price is of the card alone: processors and memory are billed beside it"),
+    "currency_missing": Message("no currency is written; the price cannot be converted"),
     "currency_missing_inferred": Message("no currency is written; it is inferred from the rest of the file"),
     "currency_suspect": Message("the currency does not fit the other prices of this card"),
     "daily_min": Message("a day at least"),
@@ -43,9 +44,11 @@ PLAIN: Mapping[str, Message] = {
     "price_expired": Message("no longer valid"),
     "price_far_from_band": Message("far from what others ask for this card"),
     "price_missing": Message("no price"),
+    "prices_disagree": Message("the price per card-hour and the one per machine-month are not the same price"),
     "quantity_unit_missing": Message("the quantity does not say whether it counts cards or machines"),
     "reserved": Message("for a committed term"),
     "spot": Message("may be taken back by the seller"),
+    "spread_over_sites": Message("a total over several sites or partitions: not known to be in one fabric"),
     "stopped_not_billed": Message("a stopped machine is not billed"),
     "storage_billed_when_stopped": Message("storage is billed while the machine is stopped"),
     "storage_extra": Message("storage is billed beside it"),
@@ -71,7 +74,9 @@ _PARAMETRIC: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Message]], .
     (re.compile(r"(\d+)_gpu_node"), lambda found: Message("a machine of {gpus} cards", gpus=found[1])),
     (
         re.compile(r"two_tiers:([\d.]+)/([\d.]+)"),
-        lambda found: Message("two prices, {low} and {high}; the lower is taken", low=found[1], high=found[2]),
+        lambda found: Message(
+            "two prices, {low} and {high}; the lower is shown, a plan takes the higher", low=found[1], high=found[2]
+        ),
     ),
     (
         re.compile(r"discount_(\d+(?:\.\d+)?)pct_not_applied"),

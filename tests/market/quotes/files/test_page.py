@@ -32,7 +32,7 @@ def test_tables_spread_and_the_text_between(tmp_path: Path, charset: str, encodi
         ("text", None, [(1, ("算力报价",)), (2, ("2025年3月，含税价",)), (3, ("国内",))]),
         (
             "table",
-            "table 1",
+            "T1",
             [
                 (1, ("供应商", "型号", "价格", "价格")),
                 (2, ("甲云", "H800\n8卡", "7.8", "万元/台/月")),
@@ -40,7 +40,7 @@ def test_tables_spread_and_the_text_between(tmp_path: Path, charset: str, encodi
                 (4, ("乙算力", "H20", "55", "万元/年")),
             ],
         ),
-        ("table", "table 2", [(1, ("内", "表"))]),
+        ("table", "T2", [(1, ("内", "表"))]),
         ("text", None, [(4, ("押一付三",)), (5, ("现货",))]),
     ]
     assert reasons(document) == [

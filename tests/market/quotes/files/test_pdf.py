@@ -96,7 +96,7 @@ def test_a_table_that_goes_on_over_pages_is_one_and_its_header_is_read_once(tmp_
             drawn.row(cells)
     assert pdf.page_no() == 3
     ((kind, name, lines),) = shape(read_pdf(tmp_path, pdf))
-    assert (kind, name) == ("table", "pages 1-3")
+    assert (kind, name) == ("table", "P1-3")
     assert [cells for _, cells in lines] == list(map(tuple, table))
     assert [row for row, _ in lines] == sorted({row for row, _ in lines})
 
@@ -115,13 +115,13 @@ def test_pages_are_named_and_one_without_text_is_said_to_be_a_scan(tmp_path: Pat
         pdf.text(50, 100, "DRAFT")
     document = read_pdf(tmp_path, pdf)
     assert shape(document) == [
-        ("text", "page 1", [(1, ("Quote of Alpha Cloud",))]),
-        ("text", "page 4", [(1, ("H800: 78,000 CNY per node and month",))]),
+        ("text", "P1", [(1, ("Quote of Alpha Cloud",))]),
+        ("text", "P4", [(1, ("H800: 78,000 CNY per node and month",))]),
     ]
     assert reasons(document) == [
-        ("page 2", "the page is a picture without text, such as a scan; ask for a file with text"),
-        ("page 3", "the page has no text"),
-        ("page 4", "slanted text is not read: DRAFT"),
+        ("P2", "the page is a picture without text, such as a scan; ask for a file with text"),
+        ("P3", "the page has no text"),
+        ("P4", "slanted text is not read: DRAFT"),
     ]
 
 

@@ -85,7 +85,7 @@ def test_a_page_that_cannot_be_read_is_named_and_the_text_before_it_kept(tmp_pat
         tmp_path, "q.pdf", make_pdf(show(50, 700, "x")).replace(b"/MediaBox [0 0 595 842]", b"/Rotate /A" + b" " * 13)
     )
     ((place, reason),) = reasons(document)
-    assert place == "page 1"
+    assert place == "P1"
     assert reason.startswith("the page cannot be read (")
 
 

@@ -49,7 +49,7 @@ def test_paragraphs_and_tables_in_the_order_of_the_body(tmp_path: Path) -> None:
         ("text", None, [(1, ("算力报价",)), (2, ("2025年3月",)), (3, ("含税价",))]),
         (
             "table",
-            "table 1",
+            "T1",
             [
                 (1, ("供应商", "型号", "价格", "价格")),
                 (2, ("甲云", "H800", "7.8万", "")),
@@ -57,7 +57,7 @@ def test_paragraphs_and_tables_in_the_order_of_the_body(tmp_path: Path) -> None:
             ],
         ),
         ("text", None, [(4, ("注：参考价",))]),
-        ("table", "table 2", [(1, ("a", "b")), (2, ("1", "2"))]),
+        ("table", "T2", [(1, ("a", "b")), (2, ("1", "2"))]),
     ]
 
 
@@ -67,8 +67,8 @@ def test_a_nested_table_follows_the_one_that_holds_it(tmp_path: Path) -> None:
         put_table(table.cell(0, 1), [["H800", "7.8"], ["A800", "6"]])
 
     assert shape(read_word(tmp_path, fill)) == [
-        ("table", "table 1", [(1, ("甲云", "见内")), (2, ("乙", "丙"))]),
-        ("table", "table 2", [(1, ("H800", "7.8")), (2, ("A800", "6"))]),
+        ("table", "T1", [(1, ("甲云", "见内")), (2, ("乙", "丙"))]),
+        ("table", "T2", [(1, ("H800", "7.8")), (2, ("A800", "6"))]),
     ]
 
 

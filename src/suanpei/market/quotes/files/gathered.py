@@ -44,10 +44,10 @@ class Gathered:
                 self._sheets.append(sheet)
 
     def add_numbered_table(self, lines: tuple[Line, ...]) -> None:
-        """Append a table of a document, whose name is its number there; it stays without where it is the only one."""
+        """Append a table of a document, named by its number there (``T2``); the only one stays without a name."""
         if lines:
             self._numbered.append(len(self._sheets))
-            name = f"table {len(self._numbered)}"
+            name = f"T{len(self._numbered)}"
             self._sheets.append(Sheet(kind="table", name=name, lines=lines))
 
     def next_text_row(self) -> int:

@@ -1,7 +1,7 @@
 """PDF files with text: ruled tables by their rules, others by columns of white space, page by page.
 
 Rows are numbered from the top of their page. A table that goes on over several pages is one sheet, named after its
-pages and numbered on; a header that is repeated on them is read once.
+pages (``P3``, ``P1-3``) and numbered on; a header that is repeated on them is read once.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _damaged(error: Exception, file: str) -> InputError:
 
 def _read_page(reader: Any, number: int, gathered: Gathered) -> list[Block]:
     """Read one page; what it does not give is named."""
-    place = f"page {number + 1}"
+    place = f"P{number + 1}"
     try:
         marks = read_marks(reader.pages[number])
     except Exception as error:  # noqa: BLE001  # as above; the other pages are still read
@@ -153,10 +153,10 @@ def _assemble(pages: Sequence[Sequence[Block]], *, has_names: bool) -> list[Shee
             )
             if goes_on and open_table is not None:
                 index, first, _ = open_table
-                sheets[index] = _extend(sheets[index], block, f"pages {first}-{number}")
+                sheets[index] = _extend(sheets[index], block, f"P{first}-{number}")
                 open_table = (index, first, block)
             else:
-                name = f"page {number}" if has_names else None
+                name = f"P{number}" if has_names else None
                 sheets.append(_make_sheet(block, row, name))
                 if block.edges:
                     open_table = (len(sheets) - 1, number, block)

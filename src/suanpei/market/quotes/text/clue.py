@@ -14,7 +14,7 @@ from suanpei.market.quotes.pflops import read_claim
 from suanpei.market.quotes.text.amount import Amount, AmountReader
 from suanpei.market.quotes.text.charge import ChargeReader
 from suanpei.market.quotes.text.clues import NO_CLUES, NO_FLAGS, Clues
-from suanpei.market.quotes.text.count import MOST_USUAL_GPUS, CountReader, Stock
+from suanpei.market.quotes.text.count import MOST_USUAL_GPUS, SPREAD_FLAG, CountReader, Stock
 from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate
 from suanpei.market.quotes.text.link import LinkReader
 from suanpei.market.quotes.text.tax import TaxReader
@@ -29,6 +29,7 @@ LOOSE_ROLES = frozenset({"text", "note", "unit", "pricing", "node", "card"})
 _NUMBER_ROLES = frozenset({"price", "gpus", "stock", "term", "tax", "links", "section", "heading"})
 """Columns in which a bare number or an unknown word says something."""
 _WIDE = frozenset({"fullwidth_digits"})
+_SPREAD = frozenset({SPREAD_FLAG})
 _SCALE = re.compile(r"(?<!\d)(?<!\d\s)([万千])(?=\s*(?:[元块/¥$€]|美|欧|港|人民|rmb|usd|$|\)))")
 _SCALES = {"万": 10_000, "千": 1_000}
 _NO_CURRENCY_HERE = re.compile(r"汇率|exchange|=")
@@ -63,6 +64,10 @@ class ClueReader:
         ]
         self._telling = re.compile("|".join([r"[折押付%+×*/]|\dx", *(one.source for one in telling)]))
         """What any clue has at least one of; a cell without is not looked into."""
+        self._spread = re.compile(
+            rf"(?:\d+(?:\.\d+)?\s*p(?:flops)?\s*(?:算力)?\s*,?\s*)?(?:{words.counts['spread'].source})\s*(?:[2-9]|[1-9]\d|[两二三四五六七八九十多几]|two|three|four|five|several)"
+            rf"\s*个?\s*(?:{words.counts['sites'].source})"
+        )
         self._telling_price = re.compile(r"[^\d\s.,¥$€元万/~-]")
         self._said_of_prices = re.compile(
             "|".join(
@@ -97,7 +102,7 @@ class ClueReader:
             amounts = self.amounts.read(text, is_price=True)
             flags = _WIDE if has_wide_digits(written) else NO_FLAGS
             return Clues(amounts=amounts, labels=("",) * len(amounts), flags=flags)
-        charges, rest = self._charges.read(text)
+        charges, rest = self._charges.read(self._spread.sub(" ", text))
         amounts = self._find_amounts(role, rest)
         labels = tuple(self._label(rest, amount) for amount in amounts)
         for amount, label in zip(amounts, labels, strict=True):
@@ -194,7 +199,7 @@ class ClueReader:
         flags = self.words.flags.groups(text)
         if role in ("price", "unit", "node", "gpus", "text") and has_wide_digits(written):
             flags |= _WIDE
-        return flags
+        return flags | _SPREAD if self._spread.search(text) else flags
 
     def _place(self, role: str, written: str) -> str:
         if role == "region":

@@ -19,6 +19,8 @@ _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
 _BARE = re.compile(r"\d{1,6}")
 
+SPREAD_FLAG = "spread_over_sites"
+"""The flag of a quote whose total stands over several sites or partitions: not known to be in one fabric."""
 MOST_USUAL_GPUS = 16
 """More cards (``64x H100``, 卡数 256) are what is on hand, not one machine. [-]"""
 
