@@ -363,13 +363,14 @@ def test_flags_are_spelt_as_for_other_quotes(changes: dict[str, Any], flag: str)
 
 def test_what_the_form_hides_itself_is_nothing_to_say() -> None:
     document = fill_text("en", [LINE])
-    hidden = Message("the row is hidden in the workbook; it is read all the same")
+    hidden, picture = Message("hidden, in whatever words"), Message("a picture")
     left = [
-        Unread(file=document.file, cell=cell, reason=hidden)
+        Unread(file=document.file, cell=cell, reason=hidden, is_read=True)
         for cell in ("Offer!A1", "Offer!A11", "Requirements!A4", "_suanpei_form", "Offer!A15")
     ]
+    left.append(Unread(file=document.file, cell="Offer!A11", reason=picture))
     quotes = read_form(replace(document, unread=tuple(left)), CATALOGUE)
-    assert [unread.cell for unread in quotes.unread] == ["Offer!A15"]
+    assert [(unread.cell, unread.reason) for unread in quotes.unread] == [("Offer!A15", hidden), ("Offer!A11", picture)]
 
 
 def test_moved_and_added_rows_and_columns_lose_nothing() -> None:

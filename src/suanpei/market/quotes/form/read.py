@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.document import Document
 
-_HIDDEN = "is hidden in the workbook; it is read all the same"
-"""How the reader of workbooks ends what it says of hidden rows, columns and sheets."""
 _NOWHERE = Cell(text="", place="")
 
 
@@ -116,9 +114,7 @@ def _refuse_whole(form: FormCells) -> Message | None:
 
 def _unread(document: Document, form: FormCells) -> tuple[Unread, ...]:
     """Give what was left of the file and its sheets, but that the form hides some of its own cells."""
-    left = (
-        item for item in document.unread if item.cell not in form.own_places or not item.reason.key.endswith(_HIDDEN)
-    )
+    left = (item for item in document.unread if not (item.is_read and item.cell in form.own_places))
     return (*left, *form.unread)
 
 
