@@ -24,7 +24,7 @@ def test_a_form_is_written_and_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert load_workbook(file).sheetnames[:2] == ["Requirements", "Offer"]
     said = capsys.readouterr().out
     assert "8 × A800-SXM4-80GB" in said
-    assert "3 checkpoints are kept" in said
+    assert "those of the plan's data path" in said
 
 
 def test_the_form_is_in_the_language_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suanpei.machine.catalogue import load_catalogue
-from suanpei.market.rfq.plan_document import parse_plan
+from suanpei.market.rfq.planned import PlannedRental
 from suanpei.market.rfq.specification import build_specification
 
 if TYPE_CHECKING:
@@ -20,7 +20,13 @@ CATALOGUE = load_catalogue()
 
 
 def specify(path: Path, rank: int = 1) -> Specification:
-    return build_specification(parse_plan(path.read_text(encoding="utf-8"), path.name), rank, CATALOGUE)
+    return specify_document(document(path), rank)
+
+
+def specify_document(plan: dict[str, Any], rank: int = 1) -> Specification:
+    read = PlannedRental.model_validate(plan)
+    (row,) = [row for row in read.plans if row.rank == rank]
+    return build_specification(read, row, CATALOGUE)
 
 
 def document(path: Path = ONE_MACHINE) -> dict[str, Any]:

@@ -6,10 +6,8 @@ Where no figure of the card is published, none is made up: the seller states one
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from suanpei.machine.catalogue import load_catalogue
 from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, TERA
 
 if TYPE_CHECKING:
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from suanpei.machine.fabric import Link
     from suanpei.provenance import Confidence
 
+TABLE = "acceptance"
+"""The file of shares and drivers in the catalogue."""
 PRECISION = "bf16"
 """The number format whose products are tested; cards without it are tested in fp16."""
 
@@ -87,15 +87,9 @@ class AcceptanceFigures:
     load_source: str
 
 
-@cache
-def load_shares() -> Mapping[str, Any]:
-    """Load the shares that pass, and the first drivers; the program's own, whatever tables a user lays over."""
-    return load_catalogue().toml("acceptance")
-
-
-def required_driver(accelerator: Accelerator) -> Driver | None:
+def required_driver(catalogue: Catalogue, accelerator: Accelerator) -> Driver | None:
     """Give the first driver that runs a card at all; None where no source names one."""
-    found = load_shares()["drivers"].get(accelerator.generation)
+    found = catalogue.toml(TABLE)["drivers"].get(accelerator.generation)
     return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=found["source"])
 
 
@@ -111,7 +105,7 @@ def acceptance_figures(
         node_bytes_per_s: Line rate of all network ports of one machine, per direction; None is unknown. [B/s]
         days: Planned use, of which a soak may take a share. [d]
     """
-    shares = load_shares()
+    shares = catalogue.toml(TABLE)
     load = shares["load"]
     rate = cluster.accelerator.memory_bytes_per_s
     known = rate == rate  # not a number where the catalogue leaves it blank

@@ -1,6 +1,6 @@
-"""What a request for quotation needs of a plan's JSON: its keys, read and checked at the border.
+"""What a request for quotation needs of a plan's JSON: its keys, and what they must hold.
 
-Other keys are let pass, so that results of older and newer versions serve as long as these keep their meaning.
+Other keys are let pass, so that results of older versions serve as long as these keep their meaning.
 """
 
 from __future__ import annotations
@@ -11,13 +11,8 @@ from datetime import date  # pydantic reads the annotations at run time
 from pathlib import Path  # as above
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from suanpei.errors import InputError
-from suanpei.messages import Message
-
-SCHEMA_VERSIONS = (1, 2)
-"""Versions of the JSON whose keys below mean the same."""
 HASH_DIGITS = 12
 _MOST = 1e18
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -34,7 +29,6 @@ class StrategyPart(_Part):
     """Degrees of the strategy that say what must be near to what."""
 
     tp: Count
-    ep: Count = 1
 
 
 class MemoryPart(_Part):
@@ -58,12 +52,6 @@ class EstimatePart(_Part):
     step: StepPart
 
 
-class RunSecondsPart(_Part):
-    """Parts of the run."""
-
-    run_setup: NotNegative
-
-
 class RunPart(_Part):
     """The run of a plan."""
 
@@ -71,10 +59,23 @@ class RunPart(_Part):
     high_days: Positive
     checkpoint_interval_s: Positive
     checkpoint_blocking_s: Positive
-    parts: RunSecondsPart
 
 
-class RowPart(_Part):
+class DataPathPart(_Part):
+    """The data path of a plan: `market.data_path.DataPath` says what each figure is."""
+
+    data_bytes: NotNegative
+    moved_in_bytes: Positive
+    uplink_bytes_per_s: Positive
+    pull_s: Positive
+    read_bytes_per_s: NotNegative
+    checkpoint_bytes: Positive
+    checkpoint_write_s: Positive
+    stored_bytes: Positive
+    capacity_bytes: Positive
+
+
+class PlannedRow(_Part):
     """One plan."""
 
     rank: Count
@@ -85,6 +86,8 @@ class RowPart(_Part):
     strategy: StrategyPart
     estimate: EstimatePart
     run: RunPart
+    data_path: DataPathPart | None = None
+    """None in results of schema version 1, which have none."""
 
 
 class JobPart(_Part):
@@ -92,13 +95,6 @@ class JobPart(_Part):
 
     total_parameters: Positive
     tokens: Positive | None
-
-
-class NotePart(_Part):
-    """An assumption: its template and values."""
-
-    key: str
-    values: dict[str, Any]
 
 
 class RequestPart(_Part):
@@ -110,77 +106,21 @@ class RequestPart(_Part):
     catalog: Path | None = None
 
 
-class PlanDocument(_Part):
+class PlannedRental(_Part):
     """A result of ``suanpei plan``."""
 
-    schema_version: int
+    schema_version: Annotated[int, Field(strict=True)]
     request: RequestPart
-    assumptions: tuple[NotePart, ...]
     job: JobPart
-    plans: Annotated[tuple[RowPart, ...], Field(min_length=1)]
+    plans: Annotated[tuple[PlannedRow, ...], Field(min_length=1)]
     request_hash: str = ""
     """Of the whole request, as hexadecimal digits: equal requests of equal days have equal hashes."""
 
-    def row(self, rank: int) -> RowPart:
-        """Give the plan of a rank.
-
-        Raises:
-            InputError: There is none.
-        """
-        for row in self.plans:
-            if row.rank == rank:
-                return row
-        raise InputError(
-            Message(
-                "rank: the file holds plans {ranks}, not {given}", ranks=[row.rank for row in self.plans], given=rank
-            )
-        )
-
-
-def parse_plan(text: str, file: str) -> PlanDocument:
-    """Read the JSON of a plan.
-
-    Args:
-        text: The whole file. [-]
-        file: Its name, for the error. [-]
-
-    Raises:
-        InputError: It is no JSON, no plan, or of a version that is not known.
-    """
-    try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(Message("{path} is not JSON: {reason}", path=file, reason=str(error))) from error
-    if not (isinstance(document, dict) and isinstance(document.get("plans"), list)):
-        raise _no_plan(file)
-    version = document.get("schema_version")
-    if version not in SCHEMA_VERSIONS:
-        raise InputError(
-            Message(
-                "{path} has schema_version {given}; this version reads {known}: make the plan again",
-                path=file,
-                given=str(version)[:20],
-                known=[str(known) for known in SCHEMA_VERSIONS],
-            )
-        )
-    try:
-        plan = PlanDocument.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise InputError(
-            Message(
-                "{path} is no whole result of suanpei plan --json: {where} is missing or not what it should be",
-                path=file,
-                where=where,
-            )
-        ) from error
-    canonical = json.dumps(document["request"], sort_keys=True, ensure_ascii=False)
-    digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
-    return plan.model_copy(update={"request_hash": digest})
-
-
-def _no_plan(file: str) -> InputError:
-    return InputError(
-        Message("{path} is no result of suanpei plan: write one with suanpei plan … --report FILE", path=file)
-    )
+    @model_validator(mode="before")
+    @classmethod
+    def _hash_request(cls, document: Any) -> Any:
+        if not isinstance(document, dict):
+            return document
+        canonical = json.dumps(document.get("request"), sort_keys=True, ensure_ascii=False)
+        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+        return {**document, "request_hash": digest[:HASH_DIGITS]}
