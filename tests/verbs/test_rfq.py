@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,3 +115,40 @@ def test_a_plan_of_this_version_has_a_data_path(tmp_path: Path) -> None:
     assert ask(file, out=tmp_path / "ask.xlsx").specification.rank == 1
     with pytest.raises(InputError, match=r"plans\.1\.data_path is missing or wrong"):
         ask(file, rank=2)
+
+
+def overlay(folder: Path, name: str, old: str, new: str) -> Path:
+    """Lay a changed copy of a bundled file over the catalogue."""
+    text = (resources.files("suanpei") / "catalog" / name).read_text(encoding="utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+    return folder
+
+
+def test_shares_of_the_users_own_catalogue_are_asked_for(tmp_path: Path) -> None:
+    catalog = overlay(tmp_path, "acceptance.toml", "pass_share = 0.95", "pass_share = 0.5")
+    mark = ask(catalog=catalog, out=tmp_path / "ask.xlsx").specification.acceptance.in_node
+    assert mark is not None
+    assert mark.pass_bytes_per_s == pytest.approx(0.5 * mark.reference_bytes_per_s)
+
+
+def test_a_currency_of_the_users_own_words_is_offered_and_read_back(tmp_path: Path) -> None:
+    gbp = 'GBP = { en = "GBP", zh = "GBP 英镑" }\nCNY ='
+    catalog = overlay(tmp_path, "rfq_form.toml", "CNY =", gbp)
+    words = ask(catalog=catalog, out=tmp_path / "ask.xlsx").words
+    assert next(iter(words.choices("currency", "zh").values())) == "GBP 英镑"
+    assert words.read_choice("currency", "GBP 英镑") == "GBP"
+    assert ask(out=tmp_path / "ask.xlsx").words.read_choice("currency", "GBP") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "key"),
+    [
+        ("acceptance.toml", "spread_share", "spread", r"matmul\.spread_share"),
+        ("rfq_form.toml", 'zh = "二手"', "zh = 2", r"choices\.condition\.used\.zh"),
+    ],
+)
+def test_a_key_that_an_own_file_lacks_is_named(tmp_path: Path, name: str, old: str, new: str, key: str) -> None:
+    catalog = overlay(tmp_path, name, old, new)
+    with pytest.raises(InputError, match=rf"{name}: {key} is missing or of another kind"):
+        ask(catalog=catalog, out=tmp_path / "ask.xlsx")

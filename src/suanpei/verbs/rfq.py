@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.rfq.planned import PlannedRental
 from suanpei.market.rfq.requirements import list_requirements
 from suanpei.market.rfq.specification import build_specification
-from suanpei.market.rfq.words import FormLanguage, form_version
+from suanpei.market.rfq.words import FormLanguage, FormWords, load_form_words
 from suanpei.messages import Message
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.result_file import find_rank, read_plan, refuse_plan
@@ -62,6 +62,8 @@ class RfqResult(VerbResult):
     specification: Specification
     requirements: tuple[RequirementGroup, ...]
     forms: tuple[FormFile, ...]
+    words: FormWords = field(metadata={"json": None})
+    """What stands in the lists of the forms."""
 
 
 def request_quotes(request: RfqRequest) -> RfqResult:
@@ -81,6 +83,7 @@ def request_quotes(request: RfqRequest) -> RfqResult:
     if row.data_path is None and plan.schema_version > 1:
         raise refuse_plan(request.plan, "plan", f"plans.{plan.plans.index(row)}.data_path")
     catalogue = load_catalogue(request.catalog or plan.request.catalog)
+    words = load_form_words(catalogue)
     specification = build_specification(plan, row, catalogue)
     return RfqResult(
         catalog_date=catalogue.catalog_date,
@@ -88,10 +91,11 @@ def request_quotes(request: RfqRequest) -> RfqResult:
         request=to_jsonable(request),
         assumptions=specification.assumptions,
         language=request.language,
-        form_version=form_version(),
+        form_version=words.version,
         specification=specification,
         requirements=list_requirements(specification),
         forms=_name_forms(request, specification),
+        words=words,
     )
 
 

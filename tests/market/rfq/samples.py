@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.rfq.planned import PlannedRental
 from suanpei.market.rfq.specification import build_specification
+from suanpei.market.rfq.words import load_form_words
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.specification import Specification
@@ -17,6 +18,7 @@ FOLDER = Path(__file__).parents[2] / "data" / "rfq"
 ONE_MACHINE = FOLDER / "a800_one_machine.json"
 EIGHT_MACHINES = FOLDER / "h800_eight_machines.json"
 CATALOGUE = load_catalogue()
+WORDS = load_form_words(CATALOGUE)
 
 
 def specify(path: Path, rank: int = 1) -> Specification:

@@ -14,12 +14,12 @@ from suanpei.market.quotes.document import Document, Line, Sheet, Unread
 from suanpei.market.quotes.form.read import is_form, read_form
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.rfq.fields import LINE_FIELDS
-from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, sheet_title
+from suanpei.market.rfq.words import FORM_LANGUAGES
 from suanpei.messages import Message
 from suanpei.money import ExchangeRate, ExchangeRates, Money
 from suanpei.provenance import Provenance
 from tests.market.quotes.form_samples import HEAD, LINE, blank_form, fill, fill_text, to_csv_document, to_document
-from tests.market.rfq.samples import CATALOGUE
+from tests.market.rfq.samples import CATALOGUE, WORDS
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.quoted import QuotedOffer, Quotes
@@ -49,7 +49,7 @@ def test_a_whole_line_is_read_as_filled(language: FormLanguage) -> None:
     assert quotes.unread == ()
     assert offer.seller == "甲云"
     assert offer.source == Place(
-        file="form.xlsx", sheet=sheet_title("offers", language), row=14, cell=offer.source.cell
+        file="form.xlsx", sheet=WORDS.sheet_title("offers", language), row=14, cell=offer.source.cell
     )
     assert (offer.accelerator, offer.accelerator_as_written) == ("H800-SXM5-80GB", "H800-SXM5-80GB")
     assert (offer.accelerators_per_unit, offer.count, offer.links) == (8, 128, "8x400G IB")
@@ -94,7 +94,7 @@ def test_forms_of_both_languages_read_back_to_equal_offers() -> None:
 @pytest.mark.parametrize("language", FORM_LANGUAGES)
 def test_the_sheet_of_offers_alone_as_csv_reads_back_to_the_same(language: FormLanguage) -> None:
     book = fill(language, [LINE], answers={})
-    whole, alone = read(book), read_form(to_csv_document(book, sheet_title("offers", language)), CATALOGUE)
+    whole, alone = read(book), read_form(to_csv_document(book, WORDS.sheet_title("offers", language)), CATALOGUE)
     assert [replace(offer, source=whole.offers[0].source) for offer in alone.offers] == list(whole.offers)
     assert problems(alone) == ["the file holds no answers to the requirements"]
 
@@ -415,7 +415,7 @@ def test_every_field_of_a_line_has_a_place_in_the_offer() -> None:
     before, _ = read_line()
     others = {"text": "something else", "count": 16, "number": 7, "money": 0.37, "percent": "13", "date": "2027-01-01"}
     for field in LINE_FIELDS:
-        codes = choice_words(field.choices, "en") if field.choices else [others[field.kind]]
+        codes = WORDS.choices(field.choices, "en") if field.choices else [others[field.kind]]
         given = next(code for code in codes if code != LINE[field.key])
         after, _ = read_line({field.key: given})
         assert after != before, field.key
@@ -427,7 +427,7 @@ def filled_lines(draw: st.DrawFn) -> dict[str, Any]:
     line: dict[str, Any] = {}
     for field in LINE_FIELDS:
         if field.kind == "choice":
-            line[field.key] = draw(st.sampled_from(list(choice_words(field.choices, "en"))))
+            line[field.key] = draw(st.sampled_from(list(WORDS.choices(field.choices, "en"))))
         elif field.kind == "count":
             line[field.key] = draw(st.integers(1, 64))
         elif field.kind == "percent":
