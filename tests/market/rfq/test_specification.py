@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -148,6 +149,20 @@ def test_every_card_of_the_catalogue_can_be_asked_for() -> None:
         ]
         assert len(set(keys)) == len(keys)
         assert set(keys) <= set(REQUIREMENT_ITEMS)
+
+
+def test_every_table_of_marks_has_source_date_and_confidence() -> None:
+    found = CATALOGUE.toml("acceptance")
+    tables = {name: table for name, table in found.items() if name != "drivers"} | dict(found["drivers"])
+    assert len(tables) == 5 + len(found["drivers"])
+    for name, table in tables.items():
+        assert len(table["source"]) > 20, name
+        assert table["confidence"] in ("high", "medium", "low"), name
+        assert table["as_of"] == "undated" or date.fromisoformat(table["as_of"]) <= date(2026, 11, 30), name
+    cited = specify(EIGHT_MACHINES).acceptance
+    assert cited.between_nodes is not None
+    assert cited.between_nodes.source.endswith("(stas00/ml-engineering, network) (2026-08-31)")
+    assert "undated" not in cited.load_source
 
 
 def test_drivers_are_known_of_generations_of_the_catalogue_alone() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from suanpei.machine.table import UNDATED
 from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, TERA
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class AcceptanceFigures:
 def required_driver(catalogue: Catalogue, accelerator: Accelerator) -> Driver | None:
     """Give the first driver that runs a card at all; None where no source names one."""
     found = catalogue.toml(TABLE)["drivers"].get(accelerator.generation)
-    return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=found["source"])
+    return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=_cite(found))
 
 
 def acceptance_figures(
@@ -112,13 +113,18 @@ def acceptance_figures(
     return AcceptanceFigures(
         matmul=_matmul(catalogue, cluster.accelerator, shares["matmul"]),
         memory_bytes_per_s=rate * shares["memory_bandwidth"]["pass_share"] if known else None,
-        memory_source=shares["memory_bandwidth"]["source"],
+        memory_source=_cite(shares["memory_bandwidth"]),
         in_node=_in_node(catalogue, cluster, shares["all_reduce_node"]),
         between_nodes=_between_nodes(cluster, nodes, node_bytes_per_s, shares),
         first_load_minutes=int(load["first_minutes"]),
         soak_hours=int(min(load["soak_hours"], load["soak_share"] * days * DAY_S / HOUR_S)),
-        load_source=load["source"],
+        load_source=_cite(load),
     )
+
+
+def _cite(entry: Mapping[str, Any]) -> str:
+    """Write the source of a table of the file, with its date where it has one."""
+    return str(entry["source"]) if entry["as_of"] in UNDATED else f"{entry['source']} ({entry['as_of']})"
 
 
 def _matmul(catalogue: Catalogue, accelerator: Accelerator, shares: Mapping[str, Any]) -> MatmulMark | None:
@@ -139,7 +145,7 @@ def _matmul(catalogue: Catalogue, accelerator: Accelerator, shares: Mapping[str,
         reference_flops_per_s=reference,
         pass_flops_per_s=None if reference is None else reference * shares["pass_share"],
         spread_fraction=shares["spread_share"],
-        source=shares["source"] if best is None else f"{best.text('source')}; {shares['source']}",
+        source=_cite(shares) if best is None else f"{best.text('source')}; {_cite(shares)}",
     )
 
 
@@ -159,7 +165,7 @@ def _in_node(catalogue: Catalogue, cluster: Cluster, shares: Mapping[str, Any]) 
         gpus=gpus,
         least_message_bytes=shares["message_gib"] * GIB_BYTES,
         confidence=confidence,
-        source=f"{source}; {shares['source']}" if source else shares["source"],
+        source=f"{source}; {_cite(shares)}" if source else _cite(shares),
     )
 
 
@@ -197,5 +203,5 @@ def _between_nodes(
         gpus=gpus,
         least_message_bytes=shares["all_reduce_node"]["message_gib"] * GIB_BYTES,
         confidence=None,
-        source=own["source"],
+        source=_cite(own),
     )
