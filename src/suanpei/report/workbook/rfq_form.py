@@ -164,7 +164,7 @@ def _write_offers(book: Any, specification: Specification, lang: Language, words
     sheet.hidden_row(KEYS_ROLE, NUMBER_KEY, *(field.key for field in LINE_FIELDS))
     labels = [translate("No.", lang), *(_label(field, lang) for field in LINE_FIELDS)]
     header = sheet.row(LABELS_ROLE, labels, style="header")
-    examples = [translate("Example", lang), *(words.example(field, lang) for field in LINE_FIELDS)]
+    examples = [translate("Example, not an offer", lang), *(words.example(field, lang) for field in LINE_FIELDS)]
     first = sheet.row(EXAMPLE_ROLE, examples, style="example") + 1
     columns = range(1, len(LINE_FIELDS) + 1)
     last = header
@@ -190,7 +190,11 @@ def _instructions(lang: Language) -> tuple[str, ...]:
             " Another price is another line.",
             lang,
         ),
-        translate("The line marked as example is not read. Please leave hidden rows and columns as they are.", lang),
+        translate(
+            "The grey line is an example with invented figures and is not read. Please leave hidden rows and columns as"
+            " they are.",
+            lang,
+        ),
     )
 
 

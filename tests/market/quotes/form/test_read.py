@@ -131,8 +131,8 @@ def test_blank_cells_become_one_question_per_line() -> None:
     (problem,) = problems(quotes)
     assert problem.removeprefix("the line leaves blank: ").split(", ") == [
         "Cards on hand in one fabric",
-        "Tax in the price?",
-        "Tax rate [%]",
+        "Tax in the prices of this line?",
+        "Tax rate [%] (such as 6)",
         "Delivery date (YYYY-MM-DD)",
     ]
     assert (offer.count, offer.price_per_accelerator_hour.tax, offer.price_per_accelerator_hour.tax_rate) == (
@@ -145,7 +145,11 @@ def test_blank_cells_become_one_question_per_line() -> None:
 
 def test_ports_are_asked_for_where_there_is_a_network() -> None:
     offer, quotes = read_line({"ports_per_node": None, "port_gbit": None})
-    assert problems(quotes) == ["the line leaves blank: Network ports per machine, Rate per port [Gbit/s]"]
+    (problem,) = problems(quotes)
+    assert problem.removeprefix("the line leaves blank: ").split(", ") == [
+        "Network ports per machine (blank without network)",
+        "Rate per port [Gbit/s] (blank without network)",
+    ]
     assert offer.links == "IB"
 
 
