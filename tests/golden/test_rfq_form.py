@@ -18,7 +18,7 @@ from suanpei.report.workbook.rfq_form import write_form
 from suanpei.verbs.rfq import RfqRequest, request_quotes
 from tests.golden.plan_samples import print_at
 from tests.golden.test_golden import check
-from tests.market.rfq.samples import EIGHT_MACHINES
+from tests.market.rfq.samples import EIGHT_MACHINES, WORDS
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.words import FormLanguage
@@ -31,7 +31,7 @@ def asked(language: FormLanguage) -> RfqResult:
 
 @pytest.mark.parametrize("language", FORM_LANGUAGES)
 def test_every_cell_is_as_it_was(language: FormLanguage) -> None:
-    book = load_workbook(io.BytesIO(write_form(asked(language).specification, language, seller="甲云")))
+    book = load_workbook(io.BytesIO(write_form(asked(language).specification, language, WORDS, seller="甲云")))
     lines = []
     for sheet in book:
         lines.append(f"# {sheet.title}")

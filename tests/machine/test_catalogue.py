@@ -176,3 +176,17 @@ def test_provenance_falls_back_to_the_date_of_the_table() -> None:
     assert (origin.as_of, origin.as_of_is_table, origin.confidence) == ("2026-08-31", True, "low")
     dated = Row(file="x.csv", line=2, cells={"source": "a", "date": "2026-01-02"}).provenance("2026-08-31", "date")
     assert (dated.as_of, dated.as_of_is_table, dated.confidence) == ("2026-01-02", False, None)
+
+
+def test_every_instance_of_a_cloud_names_a_known_card_and_its_origin() -> None:
+    catalogue = load_catalogue()
+    cards = load_accelerators(catalogue)
+    rows = catalogue.table("instances")
+    assert len(rows) > 5
+    for row in rows:
+        origin = row.provenance(catalogue.as_of("instances"), "as_of")
+        assert row.text("gpu") in cards
+        assert int(row.text("gpu_count")) >= 1
+        assert origin.source
+        assert origin.as_of
+        assert (origin.confidence == "low") == origin.source.endswith("as generally known")

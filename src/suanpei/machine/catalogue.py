@@ -17,11 +17,15 @@ from suanpei.machine.table import Row, read_rows, read_text
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 WHOLE_FILES = ("generations", "links", "quote_words")
 """Nested files whose every first key is read; the others are checked where they are read."""
+DEEP_FILES = ("acceptance", "rfq_form")
+"""Nested files whose every key, however deep, is read."""
+MOST_DEPTH = 10
+"""Of nested files. [levels]"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,16 +84,16 @@ class Catalogue:
         if path is None or not path.is_file():
             return bundled
         own = _parse_toml(read_text(path), str(path))
-        if name in WHOLE_FILES:
-            for key, value in bundled.items():
-                if not isinstance(own.get(key), type(value)):
-                    raise InputError(
-                        Message(
-                            "{file}: {key} is missing or of another kind; the file stands for the whole bundled one",
-                            file=str(path),
-                            key=key,
-                        )
-                    )
+        depth = 1 if name in WHOLE_FILES else MOST_DEPTH if name in DEEP_FILES else 0
+        missing = next(_list_missing(own, bundled, depth), None)
+        if missing is not None:
+            raise InputError(
+                Message(
+                    "{file}: {key} is missing or of another kind; the file stands for the whole bundled one",
+                    file=str(path),
+                    key=missing,
+                )
+            )
         return own
 
     @cached_property
@@ -107,6 +111,18 @@ class Catalogue:
         return {}
 
 
+def _list_missing(own: Mapping[str, Any], bundled: Mapping[str, Any], depth: int) -> Iterator[str]:
+    """Give the keys of a bundled file, to a depth, that a user's own lacks or has of another kind."""
+    if depth == 0:
+        return
+    for key, value in bundled.items():
+        kind = (int, float) if isinstance(value, int | float) else type(value)
+        if not isinstance(own.get(key), kind):
+            yield key
+        elif isinstance(value, dict):
+            yield from (f"{key}.{inner}" for inner in _list_missing(own[key], value, depth - 1))
+
+
 def load_catalogue(overlay: Path | None = None) -> Catalogue:
     """Open the bundled catalogue, with a folder of the user's own tables over it.
 
@@ -122,11 +138,13 @@ def load_catalogue(overlay: Path | None = None) -> Catalogue:
     if not overlay.is_dir():
         raise InputError(Message("--catalog takes a folder, and {given} is none", given=str(overlay)))
     known = {f"{name}.csv" for name in catalogue.index["tables"]} | {
+        "acceptance.toml",
         "calibration.toml",
         "generations.toml",
         "links.toml",
         "quote_words.toml",
         "recipes.toml",
+        "rfq_form.toml",
     }
     if not any((overlay / name).is_file() for name in known):
         raise InputError(

@@ -22,6 +22,7 @@ from suanpei.verbs.plan_factors import (
     explain_days,
 )
 from suanpei.verbs.plan_file import read_plan_document
+from suanpei.verbs.result_file import find_rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,7 +112,8 @@ def compare_plans(first: Path, second: Path, ranks: Sequence[int] = ()) -> Compa
         raise InputError(Message("rank: give one for both plans or one for each, got {given}", given=len(ranks)))
     rank_a, rank_b = (ranks[0], ranks[-1]) if ranks else (1, 1)
     of_a, of_b = read_plan_document(first, "plans"), read_plan_document(second, "plans")
-    index_a, index_b = of_a.index_of(rank_a, str(first)), of_b.index_of(rank_b, str(second))
+    index_a = find_rank([plan.rank for plan in of_a.plans], rank_a, first)
+    index_b = find_rank([plan.rank for plan in of_b.plans], rank_b, second)
     a, b = of_a.plans[index_a], of_b.plans[index_b]
     rate = _find_rate(of_a, of_b, a, b)
     return ComparePlansResult(

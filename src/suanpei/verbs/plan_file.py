@@ -6,11 +6,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from suanpei.errors import InputError
-from suanpei.messages import Message
-from suanpei.verbs.result_file import read_json
+from suanpei.verbs.result_file import read_plan, refuse_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,19 +164,6 @@ class PlanDocument(_Entry):
     rates: list[Text] = []
     plans: Annotated[list[PlanEntry], Field(min_length=1)]
 
-    def index_of(self, rank: int, path: str) -> int:
-        """Find the place of a plan in ``plans``.
-
-        Raises:
-            InputError: no plan has this rank.
-        """
-        ranks = [plan.rank for plan in self.plans]
-        if rank not in ranks:
-            raise InputError(
-                Message("rank: {path} has the plans {known}, got {given}", path=path, known=ranks, given=rank)
-            )
-        return ranks.index(rank)
-
 
 def read_plan_document(path: Path, field: str) -> PlanDocument:
     """Read a plan's JSON result.
@@ -193,22 +178,8 @@ def read_plan_document(path: Path, field: str) -> PlanDocument:
     Raises:
         InputError: the file cannot be read or is no plan; the first key that is missing or wrong is named.
     """
-    document = read_json(path, field, parse_float=Decimal)
-    try:
-        read = PlanDocument.model_validate(document)
-    except ValidationError as error:
-        place = ".".join(str(step) for step in error.errors()[0]["loc"]) or "{}"
-        raise InputError(_no_plan(path, field, place)) from error
+    read = read_plan(path, field, PlanDocument, parse_float=Decimal)
     for number, plan in enumerate(read.plans):
         if not plan.run.parts.get("run_steps"):
-            raise InputError(_no_plan(path, field, f"plans.{number}.run.parts.run_steps"))
+            raise refuse_plan(path, field, f"plans.{number}.run.parts.run_steps")
     return read
-
-
-def _no_plan(path: Path, field: str, place: str) -> Message:
-    return Message(
-        "{field}: {path} is no result of suanpei plan --json: {place} is missing or wrong",
-        field=field,
-        path=str(path),
-        place=place,
-    )

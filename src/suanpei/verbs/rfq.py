@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.catalogue import load_catalogue
-from suanpei.market.rfq.plan_document import parse_plan
+from suanpei.market.rfq.planned import PlannedRental
 from suanpei.market.rfq.requirements import list_requirements
 from suanpei.market.rfq.specification import build_specification
-from suanpei.market.rfq.words import FormLanguage, form_version
+from suanpei.market.rfq.words import FormLanguage, FormWords, load_form_words
 from suanpei.messages import Message
 from suanpei.verbs.envelope import VerbResult, to_jsonable
+from suanpei.verbs.result_file import find_rank, read_plan, refuse_plan
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.requirements import RequirementGroup
@@ -61,6 +62,8 @@ class RfqResult(VerbResult):
     specification: Specification
     requirements: tuple[RequirementGroup, ...]
     forms: tuple[FormFile, ...]
+    words: FormWords = field(metadata={"json": None})
+    """What stands in the lists of the forms."""
 
 
 def request_quotes(request: RfqRequest) -> RfqResult:
@@ -75,29 +78,25 @@ def request_quotes(request: RfqRequest) -> RfqResult:
     Raises:
         InputError: The plan cannot be read, has no such rank, or a file cannot be written there.
     """
-    plan = parse_plan(_read(request.plan), str(request.plan))
+    plan = read_plan(request.plan, "plan", PlannedRental)
+    row = plan.plans[find_rank([row.rank for row in plan.plans], request.rank, request.plan)]
+    if row.data_path is None and plan.schema_version > 1:
+        raise refuse_plan(request.plan, "plan", f"plans.{plan.plans.index(row)}.data_path")
     catalogue = load_catalogue(request.catalog or plan.request.catalog)
-    specification = build_specification(plan, request.rank, catalogue)
+    words = load_form_words(catalogue)
+    specification = build_specification(plan, row, catalogue)
     return RfqResult(
         catalog_date=catalogue.catalog_date,
         calibration_id=None,
         request=to_jsonable(request),
         assumptions=specification.assumptions,
         language=request.language,
-        form_version=form_version(),
+        form_version=words.version,
         specification=specification,
         requirements=list_requirements(specification),
         forms=_name_forms(request, specification),
+        words=words,
     )
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(Message("{file} cannot be read: {why}", file=str(path), why=str(error.strerror))) from error
-    except UnicodeDecodeError as error:
-        raise InputError(Message("{path} is not JSON: {reason}", path=str(path), reason=str(error))) from error
 
 
 def _name_forms(request: RfqRequest, specification: Specification) -> tuple[FormFile, ...]:

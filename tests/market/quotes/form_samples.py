@@ -14,9 +14,8 @@ from openpyxl import load_workbook
 
 from suanpei.market.quotes.document import Document, Line, Sheet
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
-from suanpei.market.rfq.words import choice_words, sheet_title
 from suanpei.report.workbook.rfq_form import write_form
-from tests.market.rfq.samples import EIGHT_MACHINES, specify
+from tests.market.rfq.samples import EIGHT_MACHINES, WORDS, specify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +64,7 @@ LINE: dict[str, Any] = {
 
 @cache
 def sent(language: FormLanguage, seller: str) -> bytes:
-    return write_form(specify(EIGHT_MACHINES), language, seller=seller)
+    return write_form(specify(EIGHT_MACHINES), language, WORDS, seller=seller)
 
 
 def blank_form(language: FormLanguage = "en", seller: str = "") -> Any:
@@ -81,7 +80,7 @@ def fill(
 ) -> Any:
     """Fill a form: lines and head by the keys of fields, answers by the keys of requirements; all others are met."""
     book = blank_form(language)
-    offers = book[sheet_title("offers", language)]
+    offers = book[WORDS.sheet_title("offers", language)]
     columns = {cell.value: cell.column for row in offers.iter_rows() if row[0].value == "keys" for cell in row}
     roles = {row[0].value: row[0].row for row in offers.iter_rows() if row[0].value}
     for key, value in head.items():
@@ -89,12 +88,12 @@ def fill(
     for number, line in enumerate(lines):
         for key, value in line.items():
             offers.cell(roles["example"] + 1 + number, columns[key]).value = say(key, value, language)
-    needs = book[sheet_title("requirements", language)]
+    needs = book[WORDS.sheet_title("requirements", language)]
     for row in needs.iter_rows():
         role = str(row[0].value or "")
         if role.startswith("need.") and answers is not None:
             code, comment = answers.get(role.removeprefix("need."), ("meets", ""))
-            row[5].value = choice_words("answer", language).get(code, code) or None
+            row[5].value = WORDS.choices("answer", language).get(code, code) or None
             row[6].value = comment or None
     return book
 
@@ -102,7 +101,7 @@ def fill(
 def fill_text(language: FormLanguage, lines: Sequence[Mapping[str, Any]]) -> Document:
     """Fill the text of a form, as a saved workbook would hold it, with all requirements met: no file, so it is fast."""
     document = _answered(language)
-    title = sheet_title("offers", language)
+    title = WORDS.sheet_title("offers", language)
     (sheet,) = [sheet for sheet in document.sheets if sheet.name == title]
     keys = next(line.cells for line in sheet.lines if line.cells[0] == "keys")
     first = next(line.row for line in sheet.lines if line.cells[0] == "example") + 1
@@ -129,7 +128,7 @@ def say(key: str, value: Any, language: FormLanguage) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     choices = FIELDS_BY_KEY[key].choices
-    return choice_words(choices, language).get(value, value) if choices else value
+    return WORDS.choices(choices, language).get(value, value) if choices else value
 
 
 def to_document(book: Any, file: str = "form.xlsx") -> Document:

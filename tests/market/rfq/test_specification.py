@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -8,16 +8,10 @@ import pytest
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
-from suanpei.market.rfq.acceptance import acceptance_figures, load_shares, required_driver
-from suanpei.market.rfq.plan_document import parse_plan
+from suanpei.market.rfq.acceptance import acceptance_figures, required_driver
 from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
 from suanpei.market.rfq.requirements import list_requirements
-from suanpei.market.rfq.specification import build_specification
-from tests.market.rfq.samples import CATALOGUE, EIGHT_MACHINES, ONE_MACHINE, document, specify
-
-
-def changed(plan: dict[str, Any], rank: int = 1) -> Any:
-    return build_specification(parse_plan(json.dumps(plan), "plan.json"), rank, CATALOGUE)
+from tests.market.rfq.samples import CATALOGUE, EIGHT_MACHINES, ONE_MACHINE, document, specify, specify_document
 
 
 def needs(specification: Any) -> dict[str, str]:
@@ -28,16 +22,59 @@ def needs(specification: Any) -> dict[str, str]:
     }
 
 
-def test_storage_follows_from_the_plan() -> None:
+def test_storage_and_line_are_those_of_the_plan() -> None:
     storage = specify(EIGHT_MACHINES).storage
-    # 14 bytes per parameter of Llama-3-70B (70,553,706,496): 16-bit weights, their fp32 copy and AdamW.
-    assert storage.checkpoint_bytes == pytest.approx(70_553_706_496 * 14)
+    assert storage is not None
+    # Llama-3-70B has 70,553,706,496 parameters; a checkpoint holds 14 bytes of each: 16-bit weights, their fp32 copy
+    # and AdamW. 20 billion token ids take 4 bytes each, for its vocabulary is above 65,500.
+    assert storage.checkpoint_bytes == 70_553_706_496 * 14
     assert storage.write_bytes_per_s == pytest.approx(8e9)  # eight machines at 1 GB/s each
     assert storage.data_bytes == 20e9 * 4
-    assert storage.capacity_bytes == pytest.approx(80e9 + 70_553_706_496 * (2 + 3 * 14))
-    # 64 cards at 903.65 tokens/s read 4 bytes each
-    assert storage.training_read_bytes_per_s == pytest.approx(64 * 903.6514760455661 * 4)
-    assert storage.read_bytes_per_s == storage.write_bytes_per_s
+    assert storage.stored_bytes == 20e9 * 4 + 3 * 70_553_706_496 * 14
+    assert storage.capacity_bytes == pytest.approx(storage.stored_bytes / 0.8)
+    assert storage.moved_in_bytes == 20e9 * 4 + 20e9 + 70_553_706_496 * 2  # with an image of 20 GB
+    assert storage.pull_s == pytest.approx(storage.moved_in_bytes / (0.9 * 1e9 / 8))
+    said = needs(specify(EIGHT_MACHINES))
+    assert said["capacity"].startswith("At least 3.8 TB")
+    assert said["write_rate"].startswith("At least 8 GB/s")
+    assert said["traffic"].startswith("A line of 1 Gbit/s or more into the storage: 241 GB")
+
+
+def test_what_the_plan_says_of_its_data_is_asked_for() -> None:
+    plan = document(EIGHT_MACHINES)
+    plan["plans"][0]["data_path"].update(data_bytes=5e12, capacity_bytes=1e13, uplink_bytes_per_s=1.25e9)
+    said = needs(specify_document(plan))
+    assert said["capacity"].startswith("At least 10 TB")
+    assert said["traffic"].startswith("A line of 10 Gbit/s")
+
+
+def test_an_older_plan_without_data_path_is_asked_for_by_stated_assumptions() -> None:
+    plan = document(EIGHT_MACHINES)
+    plan["schema_version"] = 1
+    for row in plan["plans"]:
+        del row["data_path"]
+    older, newer = specify_document(plan), specify(EIGHT_MACHINES)
+    assert older.storage is not None
+    assert newer.storage is not None
+    # one pass over the data, and the defaults of the plan: the same figures
+    for name in ("data_bytes", "moved_in_bytes", "pull_s", "checkpoint_bytes", "capacity_bytes", "write_bytes_per_s"):
+        assert getattr(older.storage, name) == pytest.approx(getattr(newer.storage, name)), name
+    assert "the plan is of an older version, without data path; assumed: 4 bytes per token" in str(older.assumptions[0])
+    assert "those of the plan's data path" in str(newer.assumptions[0])
+
+
+def test_an_older_plan_without_tokens_leaves_storage_to_the_seller() -> None:
+    plan = document(EIGHT_MACHINES)
+    plan["schema_version"] = 1
+    plan["job"]["tokens"] = None
+    del plan["plans"][0]["data_path"]
+    specification = specify_document(plan)
+    assert specification.storage is None
+    said = needs(specification)
+    assert said["capacity"].startswith("State capacity")
+    assert said["traffic"] == "State the rates in and out"
+    assert said["storage_test"].endswith("the rates stated above")
+    assert "left to the seller to state" in str(specification.assumptions[0])
 
 
 def test_the_network_is_that_of_the_plan() -> None:
@@ -50,7 +87,8 @@ def test_the_network_is_that_of_the_plan() -> None:
 def test_a_network_whose_name_says_no_rate_is_asked_for_by_name() -> None:
     plan = document(EIGHT_MACHINES)
     plan["plans"][0]["fabric"] = "something new"
-    specification = changed(plan)
+    specification = specify_document(plan)
+    assert specification.network is not None
     assert specification.network.ports is None
     assert specification.acceptance.between_nodes is None
     assert needs(specification)["network"] == "something new per machine, or better"
@@ -106,16 +144,32 @@ def test_every_card_of_the_catalogue_can_be_asked_for() -> None:
     for name in load_accelerators(CATALOGUE):
         plan = document()
         plan["plans"][0]["accelerator"] = name
-        keys = [requirement.key for group in list_requirements(changed(plan)) for requirement in group.requirements]
+        keys = [
+            requirement.key for group in list_requirements(specify_document(plan)) for requirement in group.requirements
+        ]
         assert len(set(keys)) == len(keys)
         assert set(keys) <= set(REQUIREMENT_ITEMS)
 
 
+def test_every_table_of_marks_has_source_date_and_confidence() -> None:
+    found = CATALOGUE.toml("acceptance")
+    tables = {name: table for name, table in found.items() if name != "drivers"} | dict(found["drivers"])
+    assert len(tables) == 5 + len(found["drivers"])
+    for name, table in tables.items():
+        assert len(table["source"]) > 20, name
+        assert table["confidence"] in ("high", "medium", "low"), name
+        assert table["as_of"] == "undated" or date.fromisoformat(table["as_of"]) <= date(2026, 11, 30), name
+    cited = specify(EIGHT_MACHINES).acceptance
+    assert cited.between_nodes is not None
+    assert cited.between_nodes.source.endswith("(stas00/ml-engineering, network) (2026-08-31)")
+    assert "undated" not in cited.load_source
+
+
 def test_drivers_are_known_of_generations_of_the_catalogue_alone() -> None:
     known = {accelerator.generation for accelerator in load_accelerators(CATALOGUE).values()}
-    assert set(load_shares()["drivers"]) <= known
+    assert set(CATALOGUE.toml("acceptance")["drivers"]) <= known
     for name, driver in (("A800-SXM4-80GB", "450.80.02"), ("B200-SXM-180GB", "570.26"), ("Ascend-910B3", None)):
-        found = required_driver(load_accelerators(CATALOGUE)[name])
+        found = required_driver(CATALOGUE, load_accelerators(CATALOGUE)[name])
         assert (found.version if found else None) == driver
 
 
@@ -132,28 +186,11 @@ def test_the_trial_is_the_slow_end_of_the_plan() -> None:
     assert specify(ONE_MACHINE).trial_tokens_per_second_per_gpu == pytest.approx(expected)
 
 
-def test_a_plan_that_does_not_say_how_checkpoints_are_written_leaves_storage_to_the_seller() -> None:
-    plan = document(EIGHT_MACHINES)
-    plan["assumptions"] = []
-    specification = changed(plan)
-    assert specification.storage.capacity_bytes is None
-    assert needs(specification)["capacity"].startswith("State capacity")
-    assert "storage is left to be stated" in str(specification.assumptions[-1])
-
-
-def test_asynchronous_saves_say_nothing_of_the_write_rate() -> None:
-    plan = document(EIGHT_MACHINES)
-    for note in plan["assumptions"]:
-        if "mode" in note["values"]:
-            note["values"]["mode"] = {"key": "in the background", "values": {}, "text": ""}
-    assert changed(plan).storage.write_bytes_per_s is None
-
-
 def test_a_card_of_nobodys_catalogue_is_refused() -> None:
     plan = document()
     plan["plans"][0]["accelerator"] = "X1"
     with pytest.raises(InputError, match="the catalogue holds no accelerator X1"):
-        changed(plan)
+        specify_document(plan)
 
 
 def test_neither_price_nor_model_stands_in_the_requirements() -> None:

@@ -7,10 +7,10 @@ import pytest
 from suanpei.market.quotes.quoted import Pricing
 from suanpei.market.rfq.fields import HEAD_FIELDS, LINE_FIELDS
 from suanpei.market.rfq.marker import read_marker, write_marker
-from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, example_value, load_form_words, read_choice
-from tests.market.rfq.samples import EIGHT_MACHINES, specify
+from suanpei.market.rfq.words import FORM_LANGUAGES
+from tests.market.rfq.samples import EIGHT_MACHINES, WORDS, specify
 
-CHOICES = sorted(load_form_words()["choices"])
+CHOICES = sorted(WORDS.table["choices"])
 MOST_OF_A_LIST = 255
 """Characters that a spreadsheet takes in a list."""
 
@@ -18,16 +18,16 @@ MOST_OF_A_LIST = 255
 @pytest.mark.parametrize("choices", CHOICES)
 def test_every_word_is_read_back_as_its_code_in_both_languages(choices: str) -> None:
     for language in FORM_LANGUAGES:
-        words = choice_words(choices, language)
-        assert {read_choice(choices, word): word for word in words.values()} == words
-        assert {read_choice(choices, f" {code.upper()} ") for code in words} == set(words)
+        words = WORDS.choices(choices, language)
+        assert {WORDS.read_choice(choices, word): word for word in words.values()} == words
+        assert {WORDS.read_choice(choices, f" {code.upper()} ") for code in words} == set(words)
         assert not any("," in word or '"' in word for word in words.values())
         assert len(",".join(words.values())) <= MOST_OF_A_LIST
 
 
 def test_a_word_of_no_list_is_no_choice() -> None:
-    assert read_choice("tax", "maybe") is None
-    assert read_choice("tax", "") is None
+    assert WORDS.read_choice("tax", "maybe") is None
+    assert WORDS.read_choice("tax", "") is None
 
 
 def test_fields_are_defined_once_and_whole() -> None:
@@ -37,13 +37,13 @@ def test_fields_are_defined_once_and_whole() -> None:
     for field in fields:
         assert (field.kind == "choice") == bool(field.choices)
         assert not field.choices or field.choices in CHOICES
-    assert set(choice_words("pricing", "en")) <= set(get_args(Pricing))
+    assert set(WORDS.choices("pricing", "en")) <= set(get_args(Pricing))
 
 
 def test_the_example_line_holds_values_of_each_kind() -> None:
     for field in LINE_FIELDS:
         for language in FORM_LANGUAGES:
-            value = example_value(field, language)
+            value = WORDS.example(field, language)
             assert value != "" or not field.is_mandatory
             assert isinstance(value, int | float) == (field.kind in ("money", "number", "count"))
 
@@ -51,7 +51,7 @@ def test_the_example_line_holds_values_of_each_kind() -> None:
 @pytest.mark.parametrize("language", FORM_LANGUAGES)
 def test_a_marker_is_read_back(language: str) -> None:
     specification = specify(EIGHT_MACHINES)
-    found = read_marker(write_marker(language, specification, sheet="offers"))  # type: ignore[arg-type]
+    found = read_marker(write_marker(WORDS, language, specification, sheet="offers"))  # type: ignore[arg-type]
     assert found is not None
     assert (found.language, found.request_hash, found.rank, found.sheet) == (
         language,

@@ -33,12 +33,14 @@ class Sheet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unread:
-    """Something in a file that no offer could be made of, and why."""
+    """Something in a file that no offer could be made of, or that was read under a reserve, and why."""
 
     file: str
     cell: str
     """Place, as `name_cell` writes it; empty is the whole file."""
     reason: Message
+    is_read: bool = False
+    """Whether it was read all the same: hidden cells, which a person who opens the file does not see."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

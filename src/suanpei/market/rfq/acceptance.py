@@ -6,10 +6,9 @@ Where no figure of the card is published, none is made up: the seller states one
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from suanpei.machine.catalogue import load_catalogue
+from suanpei.machine.table import UNDATED
 from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, TERA
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from suanpei.machine.fabric import Link
     from suanpei.provenance import Confidence
 
+TABLE = "acceptance"
+"""The file of shares and drivers in the catalogue."""
 PRECISION = "bf16"
 """The number format whose products are tested; cards without it are tested in fp16."""
 
@@ -87,16 +88,10 @@ class AcceptanceFigures:
     load_source: str
 
 
-@cache
-def load_shares() -> Mapping[str, Any]:
-    """Load the shares that pass, and the first drivers; the program's own, whatever tables a user lays over."""
-    return load_catalogue().toml("acceptance")
-
-
-def required_driver(accelerator: Accelerator) -> Driver | None:
+def required_driver(catalogue: Catalogue, accelerator: Accelerator) -> Driver | None:
     """Give the first driver that runs a card at all; None where no source names one."""
-    found = load_shares()["drivers"].get(accelerator.generation)
-    return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=found["source"])
+    found = catalogue.toml(TABLE)["drivers"].get(accelerator.generation)
+    return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=_cite(found))
 
 
 def acceptance_figures(
@@ -111,20 +106,25 @@ def acceptance_figures(
         node_bytes_per_s: Line rate of all network ports of one machine, per direction; None is unknown. [B/s]
         days: Planned use, of which a soak may take a share. [d]
     """
-    shares = load_shares()
+    shares = catalogue.toml(TABLE)
     load = shares["load"]
     rate = cluster.accelerator.memory_bytes_per_s
     known = rate == rate  # not a number where the catalogue leaves it blank
     return AcceptanceFigures(
         matmul=_matmul(catalogue, cluster.accelerator, shares["matmul"]),
         memory_bytes_per_s=rate * shares["memory_bandwidth"]["pass_share"] if known else None,
-        memory_source=shares["memory_bandwidth"]["source"],
+        memory_source=_cite(shares["memory_bandwidth"]),
         in_node=_in_node(catalogue, cluster, shares["all_reduce_node"]),
         between_nodes=_between_nodes(cluster, nodes, node_bytes_per_s, shares),
         first_load_minutes=int(load["first_minutes"]),
         soak_hours=int(min(load["soak_hours"], load["soak_share"] * days * DAY_S / HOUR_S)),
-        load_source=load["source"],
+        load_source=_cite(load),
     )
+
+
+def _cite(entry: Mapping[str, Any]) -> str:
+    """Write the source of a table of the file, with its date where it has one."""
+    return str(entry["source"]) if entry["as_of"] in UNDATED else f"{entry['source']} ({entry['as_of']})"
 
 
 def _matmul(catalogue: Catalogue, accelerator: Accelerator, shares: Mapping[str, Any]) -> MatmulMark | None:
@@ -145,7 +145,7 @@ def _matmul(catalogue: Catalogue, accelerator: Accelerator, shares: Mapping[str,
         reference_flops_per_s=reference,
         pass_flops_per_s=None if reference is None else reference * shares["pass_share"],
         spread_fraction=shares["spread_share"],
-        source=shares["source"] if best is None else f"{best.text('source')}; {shares['source']}",
+        source=_cite(shares) if best is None else f"{best.text('source')}; {_cite(shares)}",
     )
 
 
@@ -165,7 +165,7 @@ def _in_node(catalogue: Catalogue, cluster: Cluster, shares: Mapping[str, Any]) 
         gpus=gpus,
         least_message_bytes=shares["message_gib"] * GIB_BYTES,
         confidence=confidence,
-        source=f"{source}; {shares['source']}" if source else shares["source"],
+        source=f"{source}; {_cite(shares)}" if source else _cite(shares),
     )
 
 
@@ -203,5 +203,5 @@ def _between_nodes(
         gpus=gpus,
         least_message_bytes=shares["all_reduce_node"]["message_gib"] * GIB_BYTES,
         confidence=None,
-        source=own["source"],
+        source=_cite(own),
     )

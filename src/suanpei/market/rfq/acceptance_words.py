@@ -154,9 +154,8 @@ def _between_nodes(mark: AllReduceMark | None) -> Requirement:
 
 
 def _storage_test(need: Specification) -> Requirement:
-    written, read = need.storage.write_bytes_per_s, need.storage.read_bytes_per_s
     basis = Message("Storage that holds for a few machines may collapse for all of them")
-    if written is None or read is None:
+    if need.storage is None:
         state = Message(
             "fio on all machines at once, direct, new files of over twice the memory: the rates stated above"
         )
@@ -166,8 +165,8 @@ def _storage_test(need: Specification) -> Requirement:
         need=Message(
             "fio on all machines at once, direct, new files of over twice the memory: {write} written and {read} read,"
             " or more",
-            write=write_rate(written),
-            read=write_rate(read),
+            write=write_rate(need.storage.write_bytes_per_s),
+            read=write_rate(need.storage.read_bytes_per_s),
         ),
         basis=basis,
     )

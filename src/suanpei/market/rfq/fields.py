@@ -108,7 +108,7 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
             ),
             Field(
                 key="ports_per_node",
-                label=Message("Network ports per machine"),
+                label=Message("Network ports per machine (blank without network)"),
                 kind="count",
                 is_mandatory=False,
                 example="8",
@@ -116,7 +116,7 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
             ),
             Field(
                 key="port_gbit",
-                label=Message("Rate per port [Gbit/s]"),
+                label=Message("Rate per port [Gbit/s] (blank without network)"),
                 kind="number",
                 is_mandatory=False,
                 example="200",
@@ -147,8 +147,15 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
                 example="5840",
                 width=16,
             ),
-            Field(key="tax", label=Message("Tax in the price?"), kind="choice", choices="tax", example="out", width=13),
-            Field(key="tax_rate", label=Message("Tax rate [%]"), kind="percent", example="6", width=8),
+            Field(
+                key="tax",
+                label=Message("Tax in the prices of this line?"),
+                kind="choice",
+                choices="tax",
+                example="out",
+                width=13,
+            ),
+            Field(key="tax_rate", label=Message("Tax rate [%] (such as 6)"), kind="percent", example="6", width=8),
             Field(
                 key="invoice",
                 label=Message("Invoice"),

@@ -10,11 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.rfq.words import form_version
-
 if TYPE_CHECKING:
     from suanpei.market.rfq.specification import Specification
-    from suanpei.market.rfq.words import FormLanguage
+    from suanpei.market.rfq.words import FormLanguage, FormWords
 
 MARKER = "suanpei-rfq"
 """Begins the first cell of every sheet of a form."""
@@ -35,16 +33,17 @@ ANSWER_COLUMNS = ("group", "item", "need", "basis", "answer", "comment")
 """Keys of the columns of the requirements."""
 
 
-def write_marker(language: FormLanguage, specification: Specification, *, sheet: str) -> str:
+def write_marker(words: FormWords, language: FormLanguage, specification: Specification, *, sheet: str) -> str:
     """Write what the first cell of a sheet says: that it is a form, of which version, language and plan.
 
     Args:
+        words: Hold the version. [-]
         language: Of the form. [-]
         specification: What the form asks for. [-]
         sheet: ``requirements``, ``offers`` or ``form``. [-]
     """
     return (
-        f"{MARKER} version={form_version()} language={language} request={specification.request_hash}"
+        f"{MARKER} version={words.version} language={language} request={specification.request_hash}"
         f" rank={specification.rank} sheet={sheet}"
     )
 

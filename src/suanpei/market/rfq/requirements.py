@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.market.rfq.acceptance_words import acceptance_requirements
-from suanpei.market.rfq.requirement import MEGA, Requirement, to_be_stated, write_bytes, write_rate
+from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_bytes, write_rate
 from suanpei.messages import Message, name_duration
 from suanpei.units import DAY_S, GIGA
 
@@ -145,7 +145,7 @@ def _say_network(network: NetworkNeed) -> Message:
 
 def _storage(need: Specification) -> tuple[Requirement, ...]:
     storage = need.storage
-    if storage.capacity_bytes is None or storage.write_bytes_per_s is None or storage.read_bytes_per_s is None:
+    if storage is None:
         state = Message("State capacity, and read and write rate of all machines together")
         return (Requirement(key="capacity", need=state, basis=to_be_stated()),)
     return (
@@ -156,19 +156,19 @@ def _storage(need: Specification) -> tuple[Requirement, ...]:
                 capacity=write_bytes(storage.capacity_bytes),
             ),
             basis=Message(
-                "Data at most {data}, model {weights}, {count} checkpoints of {checkpoint}",
-                data=write_bytes(storage.data_bytes or 0.0),
-                weights=write_bytes(storage.weight_bytes),
-                count=storage.kept_checkpoints,
-                checkpoint=write_bytes(storage.checkpoint_bytes or 0.0),
+                "Data set {data} and checkpoints of {checkpoint} make {stored}, which may fill {share} of it",
+                data=write_bytes(storage.data_bytes),
+                checkpoint=write_bytes(storage.checkpoint_bytes),
+                stored=write_bytes(storage.stored_bytes),
+                share=f"{storage.full_fraction:.0%}",
             ),
         ),
         Requirement(
             key="write_rate",
             need=Message("At least {rate}, all machines writing at once", rate=write_rate(storage.write_bytes_per_s)),
             basis=Message(
-                "A checkpoint of {checkpoint} every {interval} must be written in {time}, while training waits",
-                checkpoint=write_bytes(storage.checkpoint_bytes or 0.0),
+                "A checkpoint of {checkpoint} every {interval}, which the plan counts as written in {time}",
+                checkpoint=write_bytes(storage.checkpoint_bytes),
                 interval=name_duration(storage.checkpoint_interval_s),
                 time=name_duration(storage.checkpoint_write_s),
             ),
@@ -211,7 +211,7 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
         Requirement(
             key="traffic",
             need=_say_pull(need),
-            basis=Message("Set-up is paid time"),
+            basis=Message("Cards that wait for data are paid for"),
         ),
         Requirement(
             key="image",
@@ -227,15 +227,15 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
 
 
 def _say_pull(need: Specification) -> Message:
-    if need.pull_bytes is None:
+    storage = need.storage
+    if storage is None:
         return Message("State the rates in and out")
-    if need.pull_s <= 0:
-        return Message("{size} to bring in; state the rates in and out", size=write_bytes(need.pull_bytes))
     return Message(
-        "{size} brought in within {time}: at least {rate} Mbit/s into the storage; state the rate out",
-        size=write_bytes(need.pull_bytes),
-        time=name_duration(need.pull_s),
-        rate=f"{need.pull_bytes * BITS / need.pull_s / MEGA:,.0f}",
+        "A line of {rate} Gbit/s or more into the storage: {size} are brought in, for which the plan counts {time};"
+        " state the rate out",
+        rate=f"{storage.uplink_bytes_per_s * BITS / GIGA:g}",
+        size=write_bytes(storage.moved_in_bytes),
+        time=name_duration(storage.pull_s),
     )
 
 

@@ -9,9 +9,9 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.network import parse_fabric
-from suanpei.market.rfq.acceptance import AcceptanceFigures, Driver, acceptance_figures, load_shares, required_driver
+from suanpei.market.rfq.acceptance import AcceptanceFigures, Driver, acceptance_figures, required_driver
+from suanpei.market.rfq.older_plan import assume_data_path, say_assumed
 from suanpei.messages import Message
-from suanpei.units import GIGA
 
 if TYPE_CHECKING:
     from datetime import date
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.catalogue import Catalogue
     from suanpei.machine.network import Network
-    from suanpei.market.rfq.plan_document import PlanDocument, RowPart
-
-WEIGHT_BYTES = 2.0
-"""Bytes of one parameter of the model to start from, in 16 bits. [B]"""
-_CHECKPOINT_NOTE = "checkpoints written at {node} GB/s per node, at most {total} GB/s, {mode}"
-"""The assumption under every plan that says how fast checkpoints are written; its values are read back."""
-_WAITING_MODE = "while training waits"
+    from suanpei.market.rfq.planned import DataPathPart, PlannedRental, PlannedRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,38 +41,42 @@ class NetworkNeed:
 
 @dataclass(frozen=True, kw_only=True)
 class StorageNeed:
-    """Shared storage that the plan was made with."""
+    """Data, storage and the line to them that the plan was made with."""
 
-    data_bytes: float | None
-    """Training data, at most; None where the plan does not say how much. [B]"""
-    weight_bytes: float
-    """The model to start from. [B]"""
-    checkpoint_bytes: float | None
-    """One checkpoint; None where the plan does not say how fast it was to be written. [B]"""
+    moved_in_bytes: float
+    """Brought in before training: data set, image and weights. [B]"""
+    uplink_bytes_per_s: float
+    """The line, as sold. [B/s]"""
+    pull_s: float
+    """Time to bring it all in over this line. [s]"""
+    data_bytes: float
+    """The data set. [B]"""
+    checkpoint_bytes: float
+    """One checkpoint. [B]"""
     checkpoint_write_s: float
-    """Time of one checkpoint that the plan counts. [s]"""
+    """Time to write one. [s]"""
     checkpoint_interval_s: float
-    kept_checkpoints: int
+    stored_bytes: float
+    """Data set and the checkpoints that are kept. [B]"""
+    capacity_bytes: float
+    """What to rent, so that the file system is not filled until it slows. [B]"""
     training_read_bytes_per_s: float
     """Rate at which training itself reads. [B/s]"""
 
     @property
-    def write_bytes_per_s(self) -> float | None:
+    def write_bytes_per_s(self) -> float:
         """Rate of all machines together at which a checkpoint takes as long as the plan counts. [B/s]"""
-        return None if self.checkpoint_bytes is None else self.checkpoint_bytes / self.checkpoint_write_s
+        return self.checkpoint_bytes / self.checkpoint_write_s
 
     @property
-    def read_bytes_per_s(self) -> float | None:
+    def read_bytes_per_s(self) -> float:
         """Rate of all machines together: what training reads, and a checkpoint after a stop in its write time. [B/s]"""
-        written = self.write_bytes_per_s
-        return None if written is None else max(written, self.training_read_bytes_per_s)
+        return max(self.write_bytes_per_s, self.training_read_bytes_per_s)
 
     @property
-    def capacity_bytes(self) -> float | None:
-        """Data, the model and the checkpoints that are kept; None where any is unknown. [B]"""
-        if self.data_bytes is None or self.checkpoint_bytes is None:
-            return None
-        return self.data_bytes + self.weight_bytes + self.kept_checkpoints * self.checkpoint_bytes
+    def full_fraction(self) -> float:
+        """Share of the storage that is filled. [-]"""
+        return self.stored_bytes / self.capacity_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +104,8 @@ class Specification:
     """Per card and direction. [B/s]"""
     network: NetworkNeed | None
     """None for one machine."""
-    storage: StorageNeed
-    pull_bytes: float | None
-    """What is brought in before training: data and model. [B]"""
-    pull_s: float
-    """The set-up time of the plan, within which it must be in. [s]"""
+    storage: StorageNeed | None
+    """None where an older plan does not say what it trains on."""
     host_bytes: float | None
     """Memory of a machine's host that the job needs; None where it is not what limits. [B]"""
     driver: Driver | None
@@ -125,27 +120,26 @@ class Specification:
     assumptions: tuple[Message, ...]
 
 
-def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> Specification:
+def build_specification(plan: PlannedRental, row: PlannedRow, catalogue: Catalogue) -> Specification:
     """Work out what to ask for.
 
     Args:
         plan: The plan's JSON. [-]
-        rank: Which of its plans. [-]
+        row: One of its plans. [-]
         catalogue: Holds the accelerators, their links and what they must show. [-]
 
     Raises:
-        InputError: The rank is none of the file's, or the catalogue does not hold the accelerator.
+        InputError: The catalogue does not hold the accelerator.
     """
-    row = plan.row(rank)
     accelerator = _find_accelerator(catalogue, row.accelerator)
     gpus_per_node = _gpus_per_node(plan, row, accelerator)
     bridged = plan.request.fabric if "bridge" in (plan.request.fabric or "").casefold() else None
     cluster = build_cluster(catalogue, accelerator, bridged, gpus_per_node)
     network = _read_network(catalogue, row.fabric) if row.nodes > 1 else None
-    storage = _storage(plan, row)
+    path = row.data_path or assume_data_path(plan, row)
     return Specification(
         request_hash=plan.request_hash,
-        rank=rank,
+        rank=row.rank,
         as_of=plan.request.as_of,
         accelerator=accelerator.name,
         vendor=accelerator.vendor,
@@ -158,11 +152,9 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
         in_node_link=cluster.scale_up.name,
         in_node_bytes_per_s=cluster.scale_up.bytes_per_s,
         network=network,
-        storage=storage,
-        pull_bytes=None if storage.data_bytes is None else storage.data_bytes + storage.weight_bytes,
-        pull_s=row.run.parts.run_setup,
+        storage=None if path is None else _storage(path, row.run.checkpoint_interval_s),
         host_bytes=row.estimate.memory.host_bytes or None,
-        driver=required_driver(accelerator),
+        driver=required_driver(catalogue, accelerator),
         acceptance=acceptance_figures(
             catalogue,
             cluster,
@@ -173,7 +165,11 @@ def build_specification(plan: PlanDocument, rank: int, catalogue: Catalogue) -> 
         trial_tokens_per_second_per_gpu=row.estimate.tokens_per_step / row.estimate.step.high_seconds / row.gpus,
         days=row.run.days,
         high_days=row.run.high_days,
-        assumptions=_assumptions(storage),
+        assumptions=(
+            Message("data, image, checkpoints, storage and line are those of the plan's data path")
+            if row.data_path is not None
+            else say_assumed(path),
+        ),
     )
 
 
@@ -189,7 +185,7 @@ def _find_accelerator(catalogue: Catalogue, name: str) -> Accelerator:
     return accelerator
 
 
-def _gpus_per_node(plan: PlanDocument, row: RowPart, accelerator: Accelerator) -> int:
+def _gpus_per_node(plan: PlannedRental, row: PlannedRow, accelerator: Accelerator) -> int:
     """Give the cards of one machine: as asked for, else the usual ones, never fewer than the plan puts there."""
     return max(plan.request.gpus_per_node or accelerator.node_gpus, -(-row.gpus // row.nodes))
 
@@ -202,46 +198,16 @@ def _read_network(catalogue: Catalogue, name: str) -> NetworkNeed:
     return NetworkNeed(name=name, ports=found.ports, port_bytes_per_s=found.port_bytes_per_s)
 
 
-def _storage(plan: PlanDocument, row: RowPart) -> StorageNeed:
-    habits = load_shares()["storage"]
-    per_token = float(habits["bytes_per_token"])
-    rate = _write_rate_bytes_per_s(plan, row.nodes)
+def _storage(path: DataPathPart, checkpoint_interval_s: float) -> StorageNeed:
     return StorageNeed(
-        data_bytes=None if plan.job.tokens is None else plan.job.tokens * per_token,
-        weight_bytes=plan.job.total_parameters * WEIGHT_BYTES,
-        checkpoint_bytes=None if rate is None else row.run.checkpoint_blocking_s * rate,
-        checkpoint_write_s=row.run.checkpoint_blocking_s,
-        checkpoint_interval_s=row.run.checkpoint_interval_s,
-        kept_checkpoints=int(habits["kept_checkpoints"]),
-        training_read_bytes_per_s=row.estimate.tokens_per_second_per_gpu * row.gpus * per_token,
+        moved_in_bytes=path.moved_in_bytes,
+        uplink_bytes_per_s=path.uplink_bytes_per_s,
+        pull_s=path.pull_s,
+        data_bytes=path.data_bytes,
+        checkpoint_bytes=path.checkpoint_bytes,
+        checkpoint_write_s=path.checkpoint_write_s,
+        checkpoint_interval_s=checkpoint_interval_s,
+        stored_bytes=path.stored_bytes,
+        capacity_bytes=path.capacity_bytes,
+        training_read_bytes_per_s=path.read_bytes_per_s,
     )
-
-
-def _write_rate_bytes_per_s(plan: PlanDocument, nodes: int) -> float | None:
-    """Give the rate at which the plan has checkpoints written, from its assumptions; None where they do not say."""
-    for note in plan.assumptions:
-        mode = note.values.get("mode")
-        if note.key == _CHECKPOINT_NOTE and isinstance(mode, dict) and mode.get("key") == _WAITING_MODE:
-            try:
-                node, total = float(note.values["node"]), float(note.values["total"])
-            except (KeyError, TypeError, ValueError):
-                return None
-            rate = min(nodes * node, total) * GIGA
-            return rate if 0 < rate < GIGA**2 else None
-    return None
-
-
-def _assumptions(storage: StorageNeed) -> tuple[Message, ...]:
-    habits = load_shares()["storage"]
-    said = [
-        Message(
-            "data on disk: {bytes} bytes per token of every pass together, so at most this much",
-            bytes=habits["bytes_per_token"],
-        ),
-        Message("{count} checkpoints are kept", count=storage.kept_checkpoints),
-        Message("the model to start from: 2 bytes per parameter"),
-        Message("data and model are brought in within the plan's set-up time"),
-    ]
-    if storage.checkpoint_bytes is None:
-        said.append(Message("the plan does not say how fast checkpoints are written: storage is left to be stated"))
-    return tuple(said)

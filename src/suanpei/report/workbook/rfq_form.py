@@ -23,7 +23,6 @@ from suanpei.market.rfq.marker import (
     write_marker,
 )
 from suanpei.market.rfq.requirements import list_requirements
-from suanpei.market.rfq.words import choice_words, example_value, sheet_title
 from suanpei.messages import Message
 from suanpei.report.locale import translate
 from suanpei.report.workbook.sheet import SheetWriter, save_reproducibly
@@ -31,6 +30,7 @@ from suanpei.report.workbook.sheet import SheetWriter, save_reproducibly
 if TYPE_CHECKING:
     from suanpei.market.rfq.fields import Field
     from suanpei.market.rfq.specification import Specification
+    from suanpei.market.rfq.words import FormWords
     from suanpei.report.locale import Language
     from suanpei.verbs.rfq import RfqResult
 
@@ -53,7 +53,7 @@ def save_forms(result: RfqResult) -> None:
         InputError: A file cannot be written.
     """
     for form in result.forms:
-        content = write_form(result.specification, result.language, seller=form.seller)
+        content = write_form(result.specification, result.language, result.words, seller=form.seller)
         try:
             form.path.write_bytes(content)
         except OSError as error:
@@ -62,12 +62,13 @@ def save_forms(result: RfqResult) -> None:
             ) from error
 
 
-def write_form(specification: Specification, lang: Language, *, seller: str = "") -> bytes:
+def write_form(specification: Specification, lang: Language, words: FormWords, *, seller: str = "") -> bytes:
     """Make one form.
 
     Args:
         specification: What is asked for. [-]
         lang: Language of the form. [-]
+        words: What stands in its lists. [-]
         seller: Whom it is for; empty leaves the cell to the seller. [-]
 
     Returns:
@@ -83,20 +84,20 @@ def write_form(specification: Specification, lang: Language, *, seller: str = ""
         raise MissingExtraError(package, extra) from error
     book = Workbook()
     book.remove(book.active)
-    _write_requirements(book, specification, lang)
-    _write_offers(book, specification, lang, seller)
+    _write_requirements(book, specification, lang, words)
+    _write_offers(book, specification, lang, words, seller)
     hidden = book.create_sheet(FORM_SHEET)
-    for row in _describe(specification, lang):
+    for row in _describe(specification, lang, words):
         hidden.append(row)
     hidden.sheet_state = "hidden"
     book.active = 1
     return save_reproducibly(book, specification.as_of)
 
 
-def _describe(specification: Specification, lang: Language) -> list[tuple[str, str]]:
+def _describe(specification: Specification, lang: Language, words: FormWords) -> list[tuple[str, str]]:
     """List what the hidden sheet holds."""
     return [
-        (write_marker(lang, specification, sheet="form"), ""),
+        (write_marker(words, lang, specification, sheet="form"), ""),
         ("accelerator", specification.accelerator),
         ("gpus", str(specification.gpus)),
         ("nodes", str(specification.nodes)),
@@ -104,9 +105,9 @@ def _describe(specification: Specification, lang: Language) -> list[tuple[str, s
     ]
 
 
-def _write_requirements(book: Any, specification: Specification, lang: Language) -> None:
-    sheet = SheetWriter(book.create_sheet(sheet_title("requirements", lang)), lang)
-    sheet.hidden_row(write_marker(lang, specification, sheet="requirements"))
+def _write_requirements(book: Any, specification: Specification, lang: Language, words: FormWords) -> None:
+    sheet = SheetWriter(book.create_sheet(words.sheet_title("requirements", lang)), lang, words)
+    sheet.hidden_row(write_marker(words, lang, specification, sheet="requirements"))
     sheet.text_row(TEXT_ROLE, translate("What we need", lang), style="title")
     sheet.text_row(
         TEXT_ROLE,
@@ -131,15 +132,15 @@ def _write_requirements(book: Any, specification: Specification, lang: Language)
             last = sheet.row(f"{NEED_PREFIX}{requirement.key}", [*cells, "", ""], style="cell", inputs=(4, 5))
     sheet.widths(list(_ANSWER_WIDTHS.values()))
     sheet.fit_heights(first, last)
-    sheet.choice(choice_words("answer", lang).values(), column=4, first_row=first, last_row=last)
+    sheet.choice(words.choices("answer", lang).values(), column=4, first_row=first, last_row=last)
     sheet.freeze(header + 1, 2)
     sheet.print_on_a4(last_row=last, columns=len(ANSWER_COLUMNS), title_rows=(header, header), pages_wide=1)
     sheet.protect()
 
 
-def _write_offers(book: Any, specification: Specification, lang: Language, seller: str) -> None:
-    sheet = SheetWriter(book.create_sheet(sheet_title("offers", lang)), lang)
-    sheet.hidden_row(write_marker(lang, specification, sheet="offers"))
+def _write_offers(book: Any, specification: Specification, lang: Language, words: FormWords, seller: str) -> None:
+    sheet = SheetWriter(book.create_sheet(words.sheet_title("offers", lang)), lang, words)
+    sheet.hidden_row(write_marker(words, lang, specification, sheet="offers"))
     sheet.text_row(
         TEXT_ROLE,
         translate(
@@ -163,7 +164,7 @@ def _write_offers(book: Any, specification: Specification, lang: Language, selle
     sheet.hidden_row(KEYS_ROLE, NUMBER_KEY, *(field.key for field in LINE_FIELDS))
     labels = [translate("No.", lang), *(_label(field, lang) for field in LINE_FIELDS)]
     header = sheet.row(LABELS_ROLE, labels, style="header")
-    examples = [translate("Example", lang), *(example_value(field, lang) for field in LINE_FIELDS)]
+    examples = [translate("Example, not an offer", lang), *(words.example(field, lang) for field in LINE_FIELDS)]
     first = sheet.row(EXAMPLE_ROLE, examples, style="example") + 1
     columns = range(1, len(LINE_FIELDS) + 1)
     last = header
@@ -189,7 +190,11 @@ def _instructions(lang: Language) -> tuple[str, ...]:
             " Another price is another line.",
             lang,
         ),
-        translate("The line marked as example is not read. Please leave hidden rows and columns as they are.", lang),
+        translate(
+            "The grey line is an example with invented figures and is not read. Please leave hidden rows and columns as"
+            " they are.",
+            lang,
+        ),
     )
 
 

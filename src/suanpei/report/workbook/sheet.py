@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
-from suanpei.market.rfq.words import choice_words
 from suanpei.messages import Message
 from suanpei.report.locale import translate
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from suanpei.market.rfq.fields import Field
+    from suanpei.market.rfq.words import FormWords
     from suanpei.report.locale import Language
 
 FONTS: dict[str, str] = {"zh": "微软雅黑", "en": "Calibri"}
@@ -37,11 +37,12 @@ _HEADER_FILL, _BAND_FILL, _INPUT_FILL, _EXAMPLE_FILL = "FFD9E2F3", "FFB4C6E7", "
 class SheetWriter:
     """Writes one worksheet from the top."""
 
-    def __init__(self, sheet: Any, lang: Language) -> None:
+    def __init__(self, sheet: Any, lang: Language, words: FormWords) -> None:
         from openpyxl.styles import Alignment, Border, Font, PatternFill, Protection, Side
 
         self.sheet = sheet
         self.lang = lang
+        self.words = words
         self.next_row = 1
         name = FONTS[lang]
         thin = Side(style="thin", color="FFBFBFBF")
@@ -119,7 +120,7 @@ class SheetWriter:
         """
         if field.kind == "choice":
             self.choice(
-                choice_words(field.choices, lang).values(), column=column, first_row=first_row, last_row=last_row
+                self.words.choices(field.choices, lang).values(), column=column, first_row=first_row, last_row=last_row
             )
         elif field.kind in ("money", "number", "count"):
             self._numbers(field, column=column, first_row=first_row, last_row=last_row)

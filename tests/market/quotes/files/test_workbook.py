@@ -118,6 +118,7 @@ def test_several_sheets_hidden_ones_too(tmp_path: Path) -> None:
         ("底价!B1", "the column is hidden in the workbook; it is read all the same"),
         ("公式!A1", "a formula whose value is not stored; open the workbook, save it again and retry"),
     ]
+    assert [item.is_read for item in document.unread] == [True, True, True, False]
 
 
 def test_formulas_without_values_and_errors_are_named_by_ranges(tmp_path: Path) -> None:

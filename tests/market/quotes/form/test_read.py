@@ -14,12 +14,12 @@ from suanpei.market.quotes.document import Document, Line, Sheet, Unread
 from suanpei.market.quotes.form.read import is_form, read_form
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.rfq.fields import LINE_FIELDS
-from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, sheet_title
+from suanpei.market.rfq.words import FORM_LANGUAGES
 from suanpei.messages import Message
 from suanpei.money import ExchangeRate, ExchangeRates, Money
 from suanpei.provenance import Provenance
 from tests.market.quotes.form_samples import HEAD, LINE, blank_form, fill, fill_text, to_csv_document, to_document
-from tests.market.rfq.samples import CATALOGUE
+from tests.market.rfq.samples import CATALOGUE, WORDS
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.quoted import QuotedOffer, Quotes
@@ -49,7 +49,7 @@ def test_a_whole_line_is_read_as_filled(language: FormLanguage) -> None:
     assert quotes.unread == ()
     assert offer.seller == "甲云"
     assert offer.source == Place(
-        file="form.xlsx", sheet=sheet_title("offers", language), row=14, cell=offer.source.cell
+        file="form.xlsx", sheet=WORDS.sheet_title("offers", language), row=14, cell=offer.source.cell
     )
     assert (offer.accelerator, offer.accelerator_as_written) == ("H800-SXM5-80GB", "H800-SXM5-80GB")
     assert (offer.accelerators_per_unit, offer.count, offer.links) == (8, 128, "8x400G IB")
@@ -94,7 +94,7 @@ def test_forms_of_both_languages_read_back_to_equal_offers() -> None:
 @pytest.mark.parametrize("language", FORM_LANGUAGES)
 def test_the_sheet_of_offers_alone_as_csv_reads_back_to_the_same(language: FormLanguage) -> None:
     book = fill(language, [LINE], answers={})
-    whole, alone = read(book), read_form(to_csv_document(book, sheet_title("offers", language)), CATALOGUE)
+    whole, alone = read(book), read_form(to_csv_document(book, WORDS.sheet_title("offers", language)), CATALOGUE)
     assert [replace(offer, source=whole.offers[0].source) for offer in alone.offers] == list(whole.offers)
     assert problems(alone) == ["the file holds no answers to the requirements"]
 
@@ -131,8 +131,8 @@ def test_blank_cells_become_one_question_per_line() -> None:
     (problem,) = problems(quotes)
     assert problem.removeprefix("the line leaves blank: ").split(", ") == [
         "Cards on hand in one fabric",
-        "Tax in the price?",
-        "Tax rate [%]",
+        "Tax in the prices of this line?",
+        "Tax rate [%] (such as 6)",
         "Delivery date (YYYY-MM-DD)",
     ]
     assert (offer.count, offer.price_per_accelerator_hour.tax, offer.price_per_accelerator_hour.tax_rate) == (
@@ -145,7 +145,11 @@ def test_blank_cells_become_one_question_per_line() -> None:
 
 def test_ports_are_asked_for_where_there_is_a_network() -> None:
     offer, quotes = read_line({"ports_per_node": None, "port_gbit": None})
-    assert problems(quotes) == ["the line leaves blank: Network ports per machine, Rate per port [Gbit/s]"]
+    (problem,) = problems(quotes)
+    assert problem.removeprefix("the line leaves blank: ").split(", ") == [
+        "Network ports per machine (blank without network)",
+        "Rate per port [Gbit/s] (blank without network)",
+    ]
     assert offer.links == "IB"
 
 
@@ -363,13 +367,14 @@ def test_flags_are_spelt_as_for_other_quotes(changes: dict[str, Any], flag: str)
 
 def test_what_the_form_hides_itself_is_nothing_to_say() -> None:
     document = fill_text("en", [LINE])
-    hidden = Message("the row is hidden in the workbook; it is read all the same")
+    hidden, picture = Message("hidden, in whatever words"), Message("a picture")
     left = [
-        Unread(file=document.file, cell=cell, reason=hidden)
+        Unread(file=document.file, cell=cell, reason=hidden, is_read=True)
         for cell in ("Offer!A1", "Offer!A11", "Requirements!A4", "_suanpei_form", "Offer!A15")
     ]
+    left.append(Unread(file=document.file, cell="Offer!A11", reason=picture))
     quotes = read_form(replace(document, unread=tuple(left)), CATALOGUE)
-    assert [unread.cell for unread in quotes.unread] == ["Offer!A15"]
+    assert [(unread.cell, unread.reason) for unread in quotes.unread] == [("Offer!A15", hidden), ("Offer!A11", picture)]
 
 
 def test_moved_and_added_rows_and_columns_lose_nothing() -> None:
@@ -414,7 +419,7 @@ def test_every_field_of_a_line_has_a_place_in_the_offer() -> None:
     before, _ = read_line()
     others = {"text": "something else", "count": 16, "number": 7, "money": 0.37, "percent": "13", "date": "2027-01-01"}
     for field in LINE_FIELDS:
-        codes = choice_words(field.choices, "en") if field.choices else [others[field.kind]]
+        codes = WORDS.choices(field.choices, "en") if field.choices else [others[field.kind]]
         given = next(code for code in codes if code != LINE[field.key])
         after, _ = read_line({field.key: given})
         assert after != before, field.key
@@ -426,7 +431,7 @@ def filled_lines(draw: st.DrawFn) -> dict[str, Any]:
     line: dict[str, Any] = {}
     for field in LINE_FIELDS:
         if field.kind == "choice":
-            line[field.key] = draw(st.sampled_from(list(choice_words(field.choices, "en"))))
+            line[field.key] = draw(st.sampled_from(list(WORDS.choices(field.choices, "en"))))
         elif field.kind == "count":
             line[field.key] = draw(st.integers(1, 64))
         elif field.kind == "percent":

@@ -71,20 +71,22 @@ class Gathered:
                 )
             )
 
-    def leave(self, cell: str, reason: Message) -> None:
+    def leave(self, cell: str, reason: Message, *, is_read: bool = False) -> None:
         """Name a part that is not read, or read under a reserve, and why."""
-        self._unread.append(Unread(file=self.file, cell=cell, reason=reason))
+        self._unread.append(Unread(file=self.file, cell=cell, reason=reason, is_read=is_read))
 
-    def leave_cells(self, sheet: str | None, cells: Sequence[tuple[int, int]], reason: Message) -> None:
+    def leave_cells(
+        self, sheet: str | None, cells: Sequence[tuple[int, int]], reason: Message, *, is_read: bool = False
+    ) -> None:
         """Name cells (row from 1, column from 0) by ranges down their columns; past `MOST_NAMED`, only how many."""
         ranges = group_cells(cells)
         for first, last in ranges[:MOST_NAMED]:
             name = name_cell(sheet, first[0], first[1])
-            self.leave(name if first == last else f"{name}:{name_cell(None, last[0], last[1])}", reason)
+            place = name if first == last else f"{name}:{name_cell(None, last[0], last[1])}"
+            self.leave(place, reason, is_read=is_read)
         if len(ranges) > MOST_NAMED:
-            self.leave(
-                sheet or "", Message("{reason} ({count} more places)", reason=reason, count=len(ranges) - MOST_NAMED)
-            )
+            rest = Message("{reason} ({count} more places)", reason=reason, count=len(ranges) - MOST_NAMED)
+            self.leave(sheet or "", rest, is_read=is_read)
 
     def document(self) -> Document:
         """Close the file."""

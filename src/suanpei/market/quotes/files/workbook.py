@@ -117,7 +117,7 @@ class _SheetReader:
         self._gathered.add([Sheet(kind="table", name=self._name, lines=lines)])
         if sheet.is_hidden and lines:
             reason = Message("the sheet is hidden in the workbook; it is read all the same")
-            self._gathered.leave(sheet.name, reason)
+            self._gathered.leave(sheet.name, reason, is_read=True)
         self._say(sheet)
 
     def _read_row(self, element: Any, last: int) -> int:
@@ -229,16 +229,15 @@ class _SheetReader:
     def _say(self, sheet: SheetPart) -> None:
         """Name what a reader of the workbook would not see as it was read here."""
         name, gathered = self._name, self._gathered
-        gathered.leave_cells(
-            name, self._hidden_rows, Message("the row is hidden in the workbook; it is read all the same")
-        )
+        row_hidden = Message("the row is hidden in the workbook; it is read all the same")
+        gathered.leave_cells(name, self._hidden_rows, row_hidden, is_read=True)
         columns = [
             (1, column) for first, last in self._hidden_columns for column in range(first - 1, min(last, MOST_COLUMNS))
         ]
         for _, column in columns:
             if any(column < len(cells) and cells[column] for cells in self._rows.values()):
                 reason = Message("the column is hidden in the workbook; it is read all the same")
-                gathered.leave(name_cell(name, 1, column), reason)
+                gathered.leave(name_cell(name, 1, column), reason, is_read=True)
         gathered.leave_cells(
             name,
             self._no_value,

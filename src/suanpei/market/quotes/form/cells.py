@@ -18,13 +18,14 @@ from suanpei.market.rfq.marker import (
     Marker,
     read_marker,
 )
-from suanpei.market.rfq.words import FORM_LANGUAGES, example_value, fold
+from suanpei.market.rfq.words import FORM_LANGUAGES, fold
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from suanpei.market.quotes.document import Document, Line, Sheet
+    from suanpei.market.rfq.words import FormWords
 
 _LINE_KEYS = frozenset(item.key for item in LINE_FIELDS)
 _HEAD_KEYS = frozenset(item.key for item in HEAD_FIELDS)
@@ -85,6 +86,7 @@ class FormCells:
 
 @dataclass(kw_only=True)
 class _Found:
+    words: FormWords
     head: dict[str, Cell] = field(default_factory=dict)
     lines: list[FilledLine] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
@@ -103,16 +105,17 @@ def find_markers(document: Document) -> Iterator[tuple[Sheet, int, Marker]]:
                 break
 
 
-def take_apart(document: Document) -> FormCells | None:
+def take_apart(document: Document, words: FormWords) -> FormCells | None:
     """Find the cells of a form; None where the document is no form.
 
     Args:
         document: A file as text. [-]
+        words: What the form was sent with. [-]
     """
     sheets = list(find_markers(document))
     if not sheets:
         return None
-    found = _Found()
+    found = _Found(words=words)
     for sheet, position, marker in sheets:
         rows = [1, sheet.lines[position].row, *(line.row for line in sheet.lines if line.cells[:1] == (KEYS_ROLE,))]
         found.own_places |= {name_cell(sheet.name, row, 0) for row in rows}
@@ -150,7 +153,7 @@ def _read_offers(file: str, sheet: Sheet, lines: tuple[Line, ...], found: _Found
         elif role == LABELS_ROLE:
             labels = cells
         elif role == EXAMPLE_ROLE:
-            if _is_changed_example(cells, columns):
+            if _is_changed_example(cells, columns, found.words):
                 found.unread.append(_changed_example(file, sheet, line))
         elif role != TEXT_ROLE and any(cells):
             _read_line(file, sheet, line, columns, labels, found)
@@ -210,12 +213,12 @@ def _read_answers(sheet: Sheet, lines: tuple[Line, ...], found: _Found) -> None:
             found.answers.append(Answer(key=role.removeprefix(NEED_PREFIX), answer=answer, comment=comment))
 
 
-def _is_changed_example(cells: tuple[str, ...], columns: Mapping[str, int]) -> bool:
+def _is_changed_example(cells: tuple[str, ...], columns: Mapping[str, int], words: FormWords) -> bool:
     """Whether the line marked as example holds something else than the form was sent with."""
     for item in LINE_FIELDS:
         column = columns.get(item.key)
         text = cells[column] if column is not None and column < len(cells) else ""
-        sent = {fold(str(example_value(item, language))) for language in FORM_LANGUAGES}
+        sent = {fold(str(words.example(item, language))) for language in FORM_LANGUAGES}
         if text and fold(text) not in sent and not _is_same_number(text, item.example):
             return True
     return False

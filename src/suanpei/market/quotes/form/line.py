@@ -11,7 +11,6 @@ from suanpei.machine.names import resolve_accelerator
 from suanpei.market.quotes.form.price import FormPrice, StatedPrice, read_price
 from suanpei.market.quotes.form.values import LineValues, ask_for_blanks, read_values
 from suanpei.market.quotes.quoted import Place, QuotedOffer
-from suanpei.market.rfq.words import choice_hours
 from suanpei.market.terms import DAY_HOURS, Charges, Payment, Tax, Term
 from suanpei.messages import Message
 from suanpei.money import Money
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.form.cells import FilledLine
     from suanpei.market.quotes.form.values import ValueReader
     from suanpei.market.quotes.quoted import Pricing
+    from suanpei.market.rfq.words import FormWords
     from suanpei.market.terms import TaxState
     from suanpei.money import ExchangeRates
     from suanpei.provenance import Confidence
@@ -73,6 +73,7 @@ def read_line(
     accelerator = _find_accelerator(line, values, reader, basis.catalogue)
     unit_gpus = _unit_gpus(values)
     price = read_price(_stated_price(values), line, reader, currency=basis.currency, rates=basis.rates)
+    term = _term(values, reader.words)
     _check_network(line, values, reader)
     return QuotedOffer(
         source=Place(file=basis.file, sheet=line.sheet, row=line.row, cell=price.place),
@@ -84,14 +85,14 @@ def read_line(
         quoted_currency=values.choices["currency"],
         price_per_accelerator_hour=price.price,
         pricing=cast("Pricing | None", values.choices["pricing"]),
-        term=_term(values),
+        term=term,
         count=values.counts["count"],
         links=_links(values),
         region=values.texts["region"],
         quote_date=head.quote_date,
         valid_until=head.valid_until,
         readings=price.readings,
-        flags=tuple(sorted({*price.flags, *head.flags, *_flags(values, accelerator, unit_gpus)})),
+        flags=tuple(sorted({*price.flags, *head.flags, *_flags(values, accelerator, unit_gpus, term)})),
         confidence=_confidence(price, accelerator),
         note=_note(values, head, remarks, line.extra),
         charges=_charges(values),
@@ -162,7 +163,7 @@ def _unit_gpus(values: LineValues) -> int | None:
     return 1 if sold_by == "card" else values.counts["gpus_per_node"]
 
 
-def _term(values: LineValues) -> Term | None:
+def _term(values: LineValues, words: FormWords) -> Term | None:
     """Give for how long the price is paid; None where billing or the shortest rental is open."""
     billing, unit, number = (
         values.choices["billing"],
@@ -171,8 +172,8 @@ def _term(values: LineValues) -> Term | None:
     )
     if billing is None or number is None or (unit is None and number != 0):
         return None
-    least_hours = Fraction(number) * choice_hours("period", unit) if unit else Fraction(0)
-    return Term(billing_hours=float(choice_hours("billing", billing)), minimum_hours=float(least_hours))
+    least_hours = Fraction(number) * words.choice_hours("period", unit) if unit else Fraction(0)
+    return Term(billing_hours=float(words.choice_hours("billing", billing)), minimum_hours=float(least_hours))
 
 
 def _links(values: LineValues) -> str:
@@ -215,10 +216,11 @@ def _charges(values: LineValues) -> Charges:
     )
 
 
-def _flags(values: LineValues, accelerator: Accelerator | None, unit_gpus: int | None) -> tuple[str, ...]:
+def _flags(
+    values: LineValues, accelerator: Accelerator | None, unit_gpus: int | None, term: Term | None
+) -> tuple[str, ...]:
     """Name what to know of an offer, spelt as for any other quote."""
     choices, numbers = values.choices, values.numbers
-    term = _term(values)
     least_hours = 0.0 if term is None else term.minimum_hours
     found = (
         ("unknown_card", accelerator is None),

@@ -15,7 +15,7 @@ from suanpei.market.quotes.form.values import ValueReader, is_blank
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
 from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
-from suanpei.market.rfq.words import form_version, read_choice, sheet_title
+from suanpei.market.rfq.words import FORM_LANGUAGES, load_form_words
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates
 from suanpei.units import MONTH_HOURS
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.document import Document
+    from suanpei.market.rfq.words import FormWords
 
-_HIDDEN = "is hidden in the workbook; it is read all the same"
-"""How the reader of workbooks ends what it says of hidden rows, columns and sheets."""
 _NOWHERE = Cell(text="", place="")
 
 
@@ -63,14 +62,15 @@ def read_form(
     Raises:
         ValueError: The document is no form.
     """
-    form = take_apart(document)
+    words = load_form_words(catalogue)
+    form = take_apart(document, words)
     if form is None:
         raise ValueError(document.file)
-    refusal = _refuse_whole(form)
+    refusal = _refuse_whole(form, words)
     if refusal is not None:
         whole = Unread(file=document.file, cell="", reason=refusal)
         return Quotes(offers=(), questions=(), unread=(*_unread(document, form), whole), assumptions=())
-    reader = ValueReader(file=document.file, seller=form.head.get("seller", _NOWHERE).text)
+    reader = ValueReader(file=document.file, seller=form.head.get("seller", _NOWHERE).text, words=words)
     head = _read_head(form, reader, as_of)
     remarks = _read_answers(form, reader)
     basis = FormBasis(file=document.file, catalogue=catalogue, currency=currency, rates=rates or ExchangeRates())
@@ -93,15 +93,15 @@ def read_form(
     )
 
 
-def _refuse_whole(form: FormCells) -> Message | None:
+def _refuse_whole(form: FormCells, words: FormWords) -> Message | None:
     """Say why nothing can be read of a form: of a newer version, cut up, or blank; None where there are lines."""
-    if form.marker.version > form_version():
+    if form.marker.version > words.version:
         return Message(
             "the form has version {given}, this program reads up to {known}: use the one that wrote it",
             given=form.marker.version,
-            known=form_version(),
+            known=words.version,
         )
-    titles = [sheet_title("offers", language) for language in ("en", "zh")]
+    titles = [words.sheet_title("offers", language) for language in FORM_LANGUAGES]
     if "offers" not in form.marked:
         return Message("the file holds no offers of the form: they stand on the sheet {titles}", titles=titles)
     if "offers" not in form.keyed:
@@ -116,9 +116,7 @@ def _refuse_whole(form: FormCells) -> Message | None:
 
 def _unread(document: Document, form: FormCells) -> tuple[Unread, ...]:
     """Give what was left of the file and its sheets, but that the form hides some of its own cells."""
-    left = (
-        item for item in document.unread if item.cell not in form.own_places or not item.reason.key.endswith(_HIDDEN)
-    )
+    left = (item for item in document.unread if not (item.is_read and item.cell in form.own_places))
     return (*left, *form.unread)
 
 
@@ -183,14 +181,14 @@ def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
         reader.ask(
             "",
             Message("the file holds no answers to the requirements"),
-            Message("Please send the whole workbook, with the sheet {titles} filled.", titles=_titles()),
+            Message("Please send the whole workbook, with the sheet {titles} filled.", titles=_titles(reader.words)),
         )
         return ()
     remarks: list[str] = []
     unanswered: list[Message] = []
     for answer in form.answers:
         item = REQUIREMENT_ITEMS.get(answer.key, Message("requirement {key}", key=answer.key))
-        said = None if is_blank(answer.answer.text) else read_choice("answer", answer.answer.text)
+        said = None if is_blank(answer.answer.text) else reader.words.read_choice("answer", answer.answer.text)
         words = "" if is_blank(answer.comment.text) else answer.comment.text
         if said is None and not is_blank(answer.answer.text):
             words = f"{answer.answer.text}: {words}" if words else answer.answer.text
@@ -208,12 +206,16 @@ def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
             unanswered.append(item)
     if unanswered:
         reader.ask(
-            next(answer.answer.place for answer in form.answers if read_choice("answer", answer.answer.text) is None),
+            next(
+                answer.answer.place
+                for answer in form.answers
+                if reader.words.read_choice("answer", answer.answer.text) is None
+            ),
             Message("requirements without a clear answer: {items}", items=unanswered),
             Message("Please mark as met or not: {items}.", items=unanswered),
         )
     return tuple(remarks)
 
 
-def _titles() -> list[str]:
-    return [sheet_title("requirements", language) for language in ("en", "zh")]
+def _titles(words: FormWords) -> list[str]:
+    return [words.sheet_title("requirements", language) for language in FORM_LANGUAGES]

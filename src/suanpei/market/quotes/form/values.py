@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.rfq.fields import FIELDS_BY_KEY, LINE_FIELDS
-from suanpei.market.rfq.words import FORM_LANGUAGES, choice_words, read_choice
+from suanpei.market.rfq.words import FORM_LANGUAGES
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suanpei.market.quotes.form.cells import Cell, FilledLine
+    from suanpei.market.rfq.words import FormWords
 
 _MOST = Decimal(10**12)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -38,6 +39,7 @@ class ValueReader:
 
     file: str
     seller: str
+    words: FormWords
     currency: str = ""
     """Code of the line; empty is not settled. Decides whether a lone comma parts thousands."""
     unread: list[Unread] = field(default_factory=list)
@@ -48,9 +50,9 @@ class ValueReader:
         if is_blank(cell.text):
             return None
         choices = FIELDS_BY_KEY[key].choices
-        code = read_choice(choices, cell.text)
+        code = self.words.read_choice(choices, cell.text)
         if code is None:
-            by_language = [choice_words(choices, language).values() for language in FORM_LANGUAGES]
+            by_language = [self.words.choices(choices, language).values() for language in FORM_LANGUAGES]
             words = [" / ".join(dict.fromkeys(pair)) for pair in zip(*by_language, strict=True)]
             self._refuse(key, cell, Message("one of the list: {words}", words=words))
         return code
