@@ -142,14 +142,13 @@ def build_schedule(solution: Solution, currency: str) -> Schedule:
     parts = [_rent_part(capacity, hours) for capacity, hours in _sum_contracts(contracts)]
     parts += [_use_part(usage) for usage in usages]
     zero = Money(amount=Decimal(0), currency=currency)
-    hours = [*_sum_contracts(contracts), *((usage.capacity, usage.paid_gpu_hours) for usage in usages)]
     return Schedule(
         contracts=contracts,
         usages=usages,
         parts=tuple(parts),
         total=sum((part.amount for part in parts), zero),
-        low=sum(((capacity.low * paid).rounded() for capacity, paid in hours), zero),
-        high=sum(((capacity.high * paid).rounded() for capacity, paid in hours), zero),
+        low=sum((part.low for part in parts), zero),
+        high=sum((part.high for part in parts), zero),
     )
 
 
@@ -266,16 +265,16 @@ def _use_part(usage: Usage) -> CostPart:
 
 
 def _bill(capacity: Capacity, paid_gpu_hours: Decimal, name: Message) -> CostPart:
-    amount = (capacity.price * paid_gpu_hours).rounded()
+    """Bill so many hours; the interval is that of the seller's range of prices."""
     return CostPart(
         name=name,
         currency=capacity.price.currency,
         quantity=paid_gpu_hours,
         unit="gpu_hour",
         price=capacity.price,
-        amount=amount,
-        low=amount,
-        high=amount,
+        amount=(capacity.price * paid_gpu_hours).rounded(),
+        low=(capacity.low * paid_gpu_hours).rounded(),
+        high=(capacity.high * paid_gpu_hours).rounded(),
     )
 
 
