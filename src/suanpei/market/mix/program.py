@@ -45,6 +45,8 @@ from suanpei.units import HOUR_S
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.typing import NDArray
+
     from suanpei.market.mix.capacity import Capacity, Conditions
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.linear import Limits, SolverAnswer
@@ -150,39 +152,47 @@ def solve(problem: Problem, limits: Limits) -> Solution:
 def _solve_in_turns(model: _Model, limits: Limits) -> SolverAnswer:
     """Decide the contracts first, with elastic units that need not be whole; then make these whole.
 
-    The first turn is a relaxation: its bound holds for the program, and where its units come out whole it is the
-    answer. Otherwise the second turn keeps the contracts and makes the elastic units whole, and the third looks for
-    better ones from there until the time is over.
+    Without elastic units there is nothing to loosen: one turn has all the time. Otherwise the first turn is a
+    relaxation: its bound holds for the program, and where it is optimal and its units come out whole it is the answer.
+    Else the second turn keeps the contracts and makes the elastic units whole, and the last looks for better ones
+    from there until the time is over.
     """
-    program, contracts = model.program, model.list_columns(Signed)
-    elastic = model.list_columns(SwitchedOn, KeptOn)
+    program, elastic = model.program, model.list_columns(SwitchedOn, KeptOn)
+    if not elastic:
+        only = program.solve(limits)
+        return _judge(only, only.bound, only.seconds, limits)
     first = program.solve(replace(limits, time_s=limits.time_s * FIRST_SHARE), loosened=elastic)
-    if not first.values.size:
+    if first.status == "infeasible":
         return first
-    units = first.values[elastic]
-    if np.abs(units - np.round(units)).max(initial=0.0) <= ALMOST_WHOLE:
-        first.values[elastic] = np.round(units)
-        return first
-    fixed = {column: float(first.values[column]) for column in contracts}
-    second = program.solve(replace(limits, time_s=limits.time_s * SECOND_SHARE), fixed=fixed)
-    seconds = first.seconds + second.seconds
-    best = _judge(second, first.bound, seconds, limits)
+    best, seconds = first, first.seconds
+    if first.values.size and _are_whole(first.values[elastic]):
+        first.values[elastic] = np.round(first.values[elastic])
+    elif first.values.size:
+        fixed = {column: float(first.values[column]) for column in model.list_columns(Signed)}
+        best = program.solve(replace(limits, time_s=limits.time_s * SECOND_SHARE), fixed=fixed)
+        seconds += best.seconds
+    judged = _judge(best, first.bound, seconds, limits)
     left_s = limits.time_s - seconds
-    if best.status == "optimal" or left_s < LEAST_TURN_S:
-        return best
-    third = program.solve(replace(limits, time_s=left_s), start=second.values if second.values.size else None)
-    if third.status == "infeasible":
-        return third
-    seconds += third.seconds
-    bound = max(first.bound, third.bound)
-    return _judge(third if third.objective <= second.objective else second, bound, seconds, limits)
+    if judged.status == "optimal" or left_s < LEAST_TURN_S:
+        return judged
+    last = program.solve(replace(limits, time_s=left_s), start=best.values if best.values.size else None)
+    if last.status == "infeasible":
+        return last
+    bound = max(first.bound, last.bound)
+    return _judge(last if last.objective <= best.objective else best, bound, seconds + last.seconds, limits)
+
+
+def _are_whole(units: NDArray[np.float64]) -> bool:
+    return bool(np.abs(units - np.round(units)).max(initial=0.0) <= ALMOST_WHOLE)
 
 
 def _judge(answer: SolverAnswer, bound: float, seconds: float, limits: Limits) -> SolverAnswer:
-    """Judge an answer by a bound that holds for the whole program."""
+    """Judge an answer by the best bound that holds for the whole program; no bill is below zero."""
+    if answer.status == "infeasible":
+        return answer
+    judged = replace(answer, bound=max(bound, 0.0), seconds=seconds)
     if not answer.values.size:
-        return replace(answer, status="nothing_found", bound=bound, seconds=seconds)
-    judged = replace(answer, bound=bound, seconds=seconds)
+        return replace(judged, status="nothing_found")
     is_proved = judged.gap_fraction <= max(limits.gap_fraction, SOLVER_PRECISION)
     return replace(judged, status="optimal" if is_proved else "best_found")
 
