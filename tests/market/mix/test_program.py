@@ -203,7 +203,7 @@ def test_a_machine_stays_on_over_a_short_gap_and_stops_over_a_long_one() -> None
     assert optimum.schedule.usages[0].starts == 2
 
 
-def test_a_session_that_goes_on_over_the_end_of_a_month_is_started_once() -> None:
+def test_a_lease_that_goes_on_over_the_end_of_a_month_is_started_once() -> None:
     optimum = find(months_of(1, 2, 1), [monthly(30), hourly(1)], start_up_hours=2)
 
     assert cost_of(optimum) == (3 * 730 + 2) + (730 + 2)

@@ -20,7 +20,7 @@ and the cost is minimised::
 
     Σ price · L · start + Σ price · p · longer + Σ price · paid(w, j, i) · on - Σ price · start-up · kept
 
-with `paid` of ``switching``: sessions in whole periods, start-ups, and for spot what interruptions are expected to add.
+with `paid` of ``switching``: leases in whole periods, start-ups, and for spot what interruptions are expected to add.
 Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger
 unit may replace them. The number of largest units only rises with demand, where sizes divide one another: small units
 are taken cheapest first, so what one more large unit saves in small ones only grows.
