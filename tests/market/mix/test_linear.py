@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import highspy
 import pytest
 
-from suanpei.market.mix import linear, optimise, program
+from suanpei.errors import NoAnswerError
+from suanpei.market.mix import linear, optimise, turns
 from suanpei.market.mix.linear import Limits, LinearProgram
 from tests.market.mix.samples import LIMITS, cost_of, find, hourly, monthly, months_of
 
@@ -65,7 +66,7 @@ def test_without_whole_columns_an_ended_time_proves_nothing(monkeypatch: pytest.
 def test_a_relaxation_that_ran_out_of_time_is_never_called_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours alone loosen to a program without whole columns; the last turn is the first that proves anything."""
     end_with(highspy.HighsModelStatus.kTimeLimit, monkeypatch)
-    monkeypatch.setattr(program, "LEAST_TURN_S", inf)
+    monkeypatch.setattr(turns, "LEAST_TURN_S", inf)
 
     optimum = find(months_of(1, 2), [hourly(1)])
 
@@ -112,3 +113,23 @@ def test_a_first_turn_that_proved_nothing_is_followed_by_one_with_the_time_left(
     assert times_s == [LIMITS.time_s / 2, LIMITS.time_s / 2]
     assert optimum.answer.status == "optimal"
     assert cost_of(optimum) == 3 * 730
+
+
+def test_contracts_that_whole_units_cannot_complete_are_no_verdict_on_the_demand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second turn keeps the contracts of the first; where that is infeasible, the last may change them."""
+
+    def say(turn: int, answer: SolverAnswer) -> SolverAnswer:
+        if turn == 1:
+            return replace(answer, values=answer.values + 0.25, bound=0.0)
+        return replace(answer, status="infeasible", values=answer.values[:0], objective=inf) if turn == 2 else answer
+
+    times_s = record_times(monkeypatch, say)
+    assert find(months_of(1, 2), [monthly(1), hourly(3)]).answer.status == "optimal"
+    assert len(times_s) == 3
+
+    times_s.clear()
+    monkeypatch.setattr(turns, "LEAST_TURN_S", inf)
+    with pytest.raises(NoAnswerError, match="give it more --time-limit"):
+        find(months_of(1, 2), [monthly(1), hourly(3)])
