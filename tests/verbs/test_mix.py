@@ -69,7 +69,7 @@ def test_tax_that_was_added_is_not_missing() -> None:
     rows = {row.provider: str(row.price_per_gpu_hour.amount) for row in result.mix.contracts}
 
     assert rows["乙算力"] == "14.84"
-    assert not any("VAT on top" in str(message) for message in result.missing)
+    assert not any("VAT on top" in str(part.name) for part in result.missing)
 
 
 def test_one_price_of_each_kind_gives_the_arithmetic(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_cards_that_differ_are_not_mixed_unless_named(tmp_path: Path) -> None:
         ({"phases": "8x1d", "gap": "200%"}, "gap: cannot read '200%'"),
         ({"phases": "8x1d", "trial": "x"}, "trial: cannot read 'x'"),
         ({"phases": "8x1d", "ramp": "8"}, "ramp: cannot read '8'"),
-        ({"phases": "8x1d", "plan": DATA / "offers.csv"}, "is no result of suanpei plan --json"),
+        ({"phases": "8x1d", "plan": DATA / "offers.csv"}, "plan: .*offers.csv is not JSON"),
         ({"phases": "8x1d", "plan": DATA / "none.json"}, "none.json cannot be read"),
         ({"phases": "8x1d", "currency": "ounces"}, "currency: cannot read 'ounces'"),
     ],
@@ -191,6 +191,87 @@ def test_cards_that_differ_are_not_mixed_unless_named(tmp_path: Path) -> None:
 def test_bad_input_is_named(options: dict[str, Any], error: str) -> None:
     with pytest.raises(InputError, match=error):
         find_mix(ask(**options))
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"plans": []}, "plans"),
+        ({"accelerator": None}, "plans.0.accelerator"),
+        ({"gpus": 0}, "plans.0.gpus"),
+        ({"estimate": {"step": {"seconds": 1.0, "low_seconds": 1.0}}}, "plans.0.estimate.step.high_seconds"),
+        ({"estimate": {"step": {"seconds": 1e999}}}, "is not JSON"),
+        ({"run": {"goodput": 1.5}}, "plans.0.run.goodput"),
+    ],
+)
+def test_a_plan_that_promises_nothing_is_named_by_its_key(change: dict[str, Any], place: str, tmp_path: Path) -> None:
+    document = json.loads((DATA / "plan.json").read_text(encoding="utf-8"))
+    if "plans" in change:
+        document |= change
+    else:
+        document["plans"][0] |= change
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+
+    with pytest.raises(InputError, match=place):
+        find_mix(ask(phases="8x1d", plan=file))
+
+
+def test_what_is_missing_has_its_question_and_no_share_of_a_bill() -> None:
+    result = find_mix(ask(demand=DATA / "demand.csv", spot_interruptions_per_hour=0.02, checkpoint_every="1h"))
+    named = {str(part.name): part for part in result.missing}
+
+    assert len(named) == len(result.missing)
+    assert named["storage of data and checkpoints"].worst is None
+    assert "price per GB and month" in str(named["storage of data and checkpoints"].question)
+    assert str(named["deposit and prepayment (tied up, not spent)"].basis) == "tied up, not spent"
+    assert named["VAT, not stated whether in the price"].worst is None
+
+
+TWO_PRICES = ("a,H800,10,CNY,640,monthly,card,含税,,platform", "b,H800,25,CNY,640,hourly,card,含税,,platform")
+
+
+@pytest.mark.parametrize(("days", "cheaper"), [("12d", "on_demand"), ("292h", "same"), ("13d", "reserved")])
+def test_one_run_is_judged_by_the_break_even(days: str, cheaper: str, tmp_path: Path) -> None:
+    """292 h at 25 are a month of 730 h at 10: 7,300 per card."""
+    result = find_mix(ask(phases=f"8x{days}", offers=write_offers(tmp_path, *TWO_PRICES)))
+
+    assert result.arithmetic is not None
+    assert result.arithmetic.break_even.one_run == cheaper
+    assert (len(result.mix.contracts) == 0) == (cheaper == "on_demand") or cheaper == "same"
+
+
+def test_a_term_is_paid_whole_for_one_run(tmp_path: Path) -> None:
+    """40 days by the hour are 24,000 a card; three months at 12 are 26,280, of which two alone would be 17,520."""
+    offers = write_offers(tmp_path, TWO_PRICES[1], "c,H800,12,CNY,640,3 months,card,含税,,platform")
+    result = find_mix(ask(phases="8x40d", offers=offers))
+
+    assert result.arithmetic is not None
+    assert result.arithmetic.break_even.one_run == "on_demand"
+    assert result.mix.total.amount == 8 * 40 * 24 * 25
+
+
+def test_demand_of_two_levels_is_checked_by_formula(tmp_path: Path) -> None:
+    """Base 8 of 64, the peak a quarter of the time, r = 2.5: (7/8) (1 - 5/8) = 32.8 % against all reserved."""
+    offers = write_offers(tmp_path, *TWO_PRICES)
+    result = find_mix(ask(phases="64x20d, 8x60d", offers=offers))
+    levels = result.arithmetic.two_levels if result.arithmetic is not None else None
+
+    assert levels is not None
+    assert (levels.base_share, levels.burst_share) == (0.125, 0.25)
+    assert levels.saving_vs_reserved_fraction == pytest.approx(7 / 8 * 3 / 8)
+    assert levels.saving_vs_on_demand_fraction == pytest.approx(0.125 * 1.5 / (2.5 * (0.125 + 0.25 * 0.875)))
+    for phases in ("8x10d", "8x10d, 16x10d, 24x10d"):
+        other = find_mix(ask(phases=phases, offers=offers))
+        assert other.arithmetic is not None
+        assert other.arithmetic.two_levels is None
+
+
+def test_spot_without_checkpoints_says_how_likely_it_runs_through() -> None:
+    """Two days without a break at 0.02 an hour: e^-0.96 = 38.29 %."""
+    result = find_mix(ask(phases="8x2d, 0x1d, 8x12h", spot_interruptions_per_hour=0.02))
+
+    assert any("the longest, 2 days, has a probability of 38.29%" in str(note) for note in result.assumptions)
 
 
 def test_too_few_cards_are_no_answer() -> None:

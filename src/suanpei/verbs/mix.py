@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.market.cost import NO_FACTS, Rental, RunHours, list_missing
+from suanpei.market.cost import NO_FACTS, MissingPart, Rental, RunHours, list_missing
 from suanpei.market.mix.capacity import Conditions
 from suanpei.market.mix.optimise import optimise, rent_on_demand, reserve_peak
 from suanpei.market.terms import NO_CHARGES
@@ -14,15 +14,16 @@ from suanpei.messages import Message
 from suanpei.units import HOUR_S
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.inputs import load_inputs
+from suanpei.verbs.mix_arithmetic import ArithmeticCheck, check_arithmetic
 from suanpei.verbs.mix_extras import OwningRow, PilotRow, price_owning, price_pilots
 from suanpei.verbs.mix_offers import gather_offers
 from suanpei.verbs.mix_request import read_mix_terms
-from suanpei.verbs.mix_rows import ArithmeticCheck, TimelineRow, WayRow, build_timeline, build_way, check_arithmetic
+from suanpei.verbs.mix_rows import WayRow, build_way
+from suanpei.verbs.mix_timeline import TimelineRow, build_timeline
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from suanpei.market.cost import MissingPart
     from suanpei.market.mix.closed_form import SavingRegion
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.optimise import Optimum, Reference
@@ -85,8 +86,8 @@ class MixResult(VerbResult):
     """For which demand the often-quoted 30 % is true at that ratio of prices; None without both."""
     pilots: tuple[PilotRow, ...]
     owning: OwningRow | None
-    missing: tuple[Message, ...]
-    """Cost parts that nothing states: in no total, and not zero."""
+    missing: tuple[MissingPart, ...]
+    """Cost parts that are in no total, and not zero; how much they add is unknown but where they are only tied up."""
     questions: tuple[Message, ...]
     """What to ask the sellers before signing."""
 
@@ -205,21 +206,34 @@ def _explain(optimum: Optimum) -> tuple[Message, ...]:
     return tuple(notes)
 
 
-def _list_missing(optimum: Optimum, offered: Offered) -> tuple[Message, ...]:
-    """List the cost parts that the offers in use do not state."""
-    used = [contract.capacity.offer for contract in optimum.schedule.contracts]
-    used += [usage.capacity.offer for usage in optimum.schedule.usages]
-    missing = [part.name for offer in used for part in _missing_of(offer, optimum.schedule.total, offered)]
+def _list_missing(optimum: Optimum, offered: Offered) -> tuple[MissingPart, ...]:
+    """List the cost parts that the offers in use do not state, each once, and what they state beside the rent."""
+    schedule = optimum.schedule
+    used = [contract.capacity.offer for contract in schedule.contracts]
+    used += [usage.capacity.offer for usage in schedule.usages]
+    missing = [part for offer in used for part in _missing_of(offer, schedule.total, offered)]
     missing += [
-        Message("what {provider} states to bill beside the rent", provider=offer.provider)
+        MissingPart(
+            name=Message("what {provider} states to bill beside the rent", provider=offer.provider),
+            currency=schedule.total.currency,
+            worst=None,
+            basis=None,
+            question=Message("it depends on the job: suanpei compare puts it into the cost of one"),
+        )
         for offer in used
         if offer.charges != NO_CHARGES
     ]
-    return tuple(dict.fromkeys(missing))
+    unique: dict[Message, MissingPart] = {}
+    for part in missing:
+        unique.setdefault(part.name, part)
+    return tuple(unique.values())
 
 
 def _missing_of(offer: Offer, total: Money, offered: Offered) -> tuple[MissingPart, ...]:
-    """List what one offer leaves open, rented for its own term on several nodes where any offer is sold by the node."""
+    """List what one offer leaves open, rented for its own term on several nodes where any offer is sold by the node.
+
+    A worst reading that is a share of the bill is left out: what it is a share of is only this offer's part.
+    """
     term_hours = max(offer.term.minimum_hours, offer.term.billing_hours)
     nodes = 2 if any(capacity.unit_gpus > 1 for capacity in offered.capacities) else 1
     rental = Rental(
@@ -228,4 +242,7 @@ def _missing_of(offer: Offer, total: Money, offered: Offered) -> tuple[MissingPa
         gpus_per_node=offer.unit_gpus,
         hours=RunHours(likely_hours=term_hours, low_hours=term_hours, high_hours=term_hours),
     )
-    return list_missing(offer, rental, total, None, NO_FACTS)
+    return tuple(
+        part if part.worst is None or not part.worst.amount else replace(part, worst=None, basis=None)
+        for part in list_missing(offer, rental, total, None, NO_FACTS)
+    )

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from suanpei.market.mix.demand import Demand
     from suanpei.messages import Message
     from suanpei.money import Money
+    from suanpei.verbs.mix_arithmetic import ArithmeticCheck
     from suanpei.verbs.mix_request import MixTerms
-    from suanpei.verbs.mix_rows import ArithmeticCheck
 
 PILOT_SHARE = 0.05
 """Share of the solver's time that a pilot may take: it is small. [-]"""

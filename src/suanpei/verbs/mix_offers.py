@@ -44,13 +44,8 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
     """
     if not request.offers:
         raise InputError(Message("offers is missing: give the sellers' offers with --offers FILE"))
-
-    def name_of(text: str) -> str:
-        return resolve_accelerator(inputs.catalogue, text).accelerator.name
-
-    wanted = tuple(dict.fromkeys(name_of(name) for name in request.gpu))
+    wanted = {resolve_accelerator(inputs.catalogue, name).accelerator.name for name in request.gpu}
     listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
-    notes: list[Message] = [*listed.assumptions, *listed.not_planned]
     offers = [
         offer
         for offer in listed.offers
@@ -58,7 +53,6 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
         and (request.region is None or is_in_region(offer, request.region))
     ]
     offers, left_out = _choose_tiers(offers, terms)
-    notes += left_out
     if not offers:
         raise InputError(
             Message(
@@ -67,7 +61,29 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
             )
         )
     found = tuple(dict.fromkeys(offer.accelerator_name for offer in offers))
-    if len(found) > 1 and not wanted:
+    notes = [*listed.assumptions, *listed.not_planned, *left_out, *_check_cards(found, is_chosen=bool(wanted))]
+    capacities = []
+    for offer in offers:
+        capacity, said = _build(offer, terms)
+        capacities.append(capacity)
+        notes += said
+    return Offered(
+        capacities=tuple(capacities),
+        accelerators=found,
+        assumptions=tuple(dict.fromkeys(notes)),
+        questions=tuple(dict.fromkeys(question for offer in offers for question in offer.questions)),
+    )
+
+
+def _check_cards(found: Sequence[str], *, is_chosen: bool) -> list[Message]:
+    """Check that the offers are of one card, or of several that the user named.
+
+    Raises:
+        InputError: They are of several, and none was chosen.
+    """
+    if len(found) == 1:
+        return []
+    if not is_chosen:
         raise InputError(
             Message(
                 "offers: {accelerators} are different cards, and a demand in cards means one of them; choose with"
@@ -75,32 +91,25 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
                 accelerators=list(found),
             )
         )
-    if len(found) > 1:
+    return [
+        Message("{accelerators} stand for each other, card for card, as you name them all", accelerators=list(found))
+    ]
+
+
+def _build(offer: Offer, terms: MixTerms) -> tuple[Capacity, list[Message]]:
+    """Put an offer on the basis of the comparison, with what was assumed of it."""
+    capacity, note = build_capacity(offer.priced_in(terms.currency, terms.rates), terms.tax)
+    notes = [*capacity.offer.assumptions, *([] if note is None else [note])]
+    if not capacity.units:
         notes.append(
             Message(
-                "{accelerators} stand for each other, card for card, as you name them all", accelerators=list(found)
+                "{provider} has {count} cards on hand, fewer than one unit of {unit}: not used",
+                provider=offer.provider,
+                count=offer.count,
+                unit=offer.unit_gpus,
             )
         )
-    capacities = []
-    for offer in offers:
-        capacity, note = build_capacity(offer.priced_in(terms.currency, terms.rates), terms.tax)
-        notes += [*capacity.offer.assumptions, *([] if note is None else [note])]
-        capacities.append(capacity)
-        if not capacity.units:
-            notes.append(
-                Message(
-                    "{provider} has {count} cards on hand, fewer than one unit of {unit}: not used",
-                    provider=offer.provider,
-                    count=offer.count,
-                    unit=offer.unit_gpus,
-                )
-            )
-    return Offered(
-        capacities=tuple(capacities),
-        accelerators=found,
-        assumptions=tuple(dict.fromkeys(notes)),
-        questions=tuple(dict.fromkeys(question for offer in offers for question in offer.questions)),
-    )
+    return capacity, notes
 
 
 def _choose_tiers(offers: Sequence[Offer], terms: MixTerms) -> tuple[list[Offer], list[Message]]:

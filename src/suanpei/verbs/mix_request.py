@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,11 +12,10 @@ from suanpei.market.mix.demand import Demand, parse_phases
 from suanpei.market.mix.demand_file import load_demand
 from suanpei.market.mix.linear import Limits
 from suanpei.market.mix.owning import Machine
-from suanpei.market.mix.pilot import PlannedStep
-from suanpei.market.mix.start_up import Interruptions, StartUp, transfer_s
+from suanpei.market.mix.start_up import Interruptions, StartUp, clean_run_probability, transfer_s
 from suanpei.market.offer import NODE8_CARDS
 from suanpei.market.price_rows import load_exchange_rates
-from suanpei.messages import Message
+from suanpei.messages import Message, name_duration
 from suanpei.quantities import (
     parse_bandwidth_bytes_per_s,
     parse_bytes,
@@ -29,6 +27,7 @@ from suanpei.quantities import (
     parse_money,
 )
 from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
+from suanpei.verbs.mix_plan import read_planned_step
 from suanpei.verbs.plan_request import EXTRA_TIERS
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.mix.capacity import TaxSide
+    from suanpei.market.mix.pilot import PlannedStep
     from suanpei.market.offer import Tier
     from suanpei.money import ExchangeRates
 
@@ -137,7 +137,7 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
         tax=parse_choice(request.tax, "tax", TAX_SIDES),
         extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
         start_up=_read_start_up(request, notes),
-        interruptions=_read_interruptions(request, notes),
+        interruptions=_read_interruptions(request, demand, notes),
         trial=None if request.trial is None else parse_phases(request.trial, "trial", default_s=TRIAL_S),
         ramp=None if request.ramp is None else parse_phases(request.ramp, "ramp"),
         planned=None if request.plan is None else read_planned_step(request.plan),
@@ -190,7 +190,7 @@ def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
     return start_up
 
 
-def _read_interruptions(request: MixRequest, notes: list[Message]) -> Interruptions | None:
+def _read_interruptions(request: MixRequest, demand: Demand, notes: list[Message]) -> Interruptions | None:
     """Read how often spot is taken back."""
     rate = request.spot_interruptions_per_hour
     if rate is None:
@@ -210,7 +210,15 @@ def _read_interruptions(request: MixRequest, notes: list[Message]) -> Interrupti
             )
         )
     if request.checkpoint_every is None:
-        notes.append(Message("spot work has no checkpoint: an interruption loses the whole stretch"))
+        hours = demand.longest_run_hours
+        notes.append(
+            Message(
+                "spot work has no checkpoint: an interruption loses the whole stretch; the longest, {time}, has a"
+                " probability of {clean} to run through without one",
+                time=name_duration(hours * HOUR_S),
+                clean=f"{clean_run_probability(hours, rate):.2%}",
+            )
+        )
         return Interruptions(rate_per_hour=rate)
     hours = parse_duration_s(request.checkpoint_every, "checkpoint-every") / HOUR_S
     return Interruptions(rate_per_hour=rate, checkpoint_hours=hours)
@@ -260,28 +268,3 @@ def _read_residual(text: str | None) -> Decimal:
 def _read_limits(request: MixRequest) -> Limits:
     gap = 0.0 if re.fullmatch(r"0+(?:\.0*)?%?", request.gap.strip()) else parse_fraction(request.gap, "gap")
     return Limits(time_s=parse_duration_s(request.time_limit, "time-limit"), gap_fraction=gap)
-
-
-def read_planned_step(path: Path) -> PlannedStep:
-    """Read what the first plan of a result of ``suanpei plan --json`` promises.
-
-    Raises:
-        InputError: The file cannot be read, or is no such result.
-    """
-    try:
-        plan = json.loads(path.read_text(encoding="utf-8-sig"))["plans"][0]
-        step, run = plan["estimate"]["step"], plan["run"]
-        return PlannedStep(
-            accelerator=str(plan["accelerator"]),
-            gpus=int(plan["gpus"]),
-            seconds=float(step["seconds"]),
-            low_seconds=float(step["low_seconds"]),
-            high_seconds=float(step["high_seconds"]),
-            goodput_fraction=None if run is None else float(run["goodput"]),
-        )
-    except OSError as error:
-        raise InputError(
-            Message("plan: {path} cannot be read: {reason}", path=str(path), reason=error.strerror)
-        ) from error
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-        raise InputError(Message("plan: {path} is no result of suanpei plan --json", path=str(path))) from error

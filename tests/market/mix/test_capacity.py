@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from suanpei.market.mix import optimise as module
 from suanpei.market.mix.capacity import Capacity, TaxSide, build_capacity, classify, keep_undominated
 from suanpei.market.terms import Tax
-from tests.market.mix.samples import cost_of, find, hourly, make_offer, monthly, months_of
+from tests.market.mix.samples import cost_of, find, hourly, make_offer, monthly, months_of, yuan
 
 MONTH_S = 730 * 3_600
 
@@ -48,6 +48,15 @@ def test_prices_stand_on_one_side_of_tax_and_the_unknown_is_said(
 
     assert f"{capacity.price.rounded().amount:.2f}" == amount
     assert (note is not None) == is_noted
+
+
+def test_a_price_is_divided_by_its_tax_once() -> None:
+    """11.30 with 13 % in it is 10 without, to the last digit; 1/1.13 rounded first would leave 9.99…"""
+    tax = Tax(state="in", rate_fraction=Decimal("0.13"))
+
+    capacity, _ = build_capacity(make_offer("11.30", tax=tax), "out")
+
+    assert capacity.price == yuan(10)
 
 
 def test_elastic_offers_of_the_same_terms_are_kept_up_to_the_peak() -> None:

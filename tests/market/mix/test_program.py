@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -8,13 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suanpei.errors import NoAnswerError
+from suanpei.market.mix import optimise
 from suanpei.market.mix.closed_form import reserve_by_level
 from suanpei.market.mix.demand import MONTH_S, Demand, join_steps
+from suanpei.market.mix.program import solve
 from suanpei.market.mix.start_up import Interruptions
 from tests.market.mix.samples import MONTH_HOURS, cost_of, find, hourly, hours_of, monthly, months_of
 
 if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity
+    from suanpei.market.mix.linear import Limits
+    from suanpei.market.mix.program import Problem, Solution
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 
@@ -167,7 +172,16 @@ def test_the_bill_is_the_objective_and_never_below_the_bound_and_the_demand_is_c
     rounding = 0.005 * len(optimum.schedule.parts) + 1e-9 * cost_of(optimum) + 1e-6
     assert cost_of(optimum) == pytest.approx(optimum.answer.objective, abs=rounding)
     assert cost_of(optimum) >= optimum.answer.bound - rounding
-    assert optimum.schedule.find_shortage(curve) == 0
+    covered = [0] * (curve.horizon_s // 3_600)
+    for contract in optimum.schedule.contracts:
+        for hour in range(contract.start_s // 3_600, min(contract.end_s // 3_600, len(covered))):
+            covered[hour] += contract.gpus
+    for usage in optimum.schedule.usages:
+        for lease, units in usage.leases:
+            for hour in range(lease.start_s // 3_600, lease.end_s // 3_600):
+                covered[hour] += units * usage.capacity.unit_gpus
+    for step in curve.steps:
+        assert min(covered[step.start_s // 3_600 : step.end_s // 3_600]) >= step.gpus
 
 
 def test_one_run_shorter_than_the_break_even_is_rented_by_the_hour() -> None:
@@ -203,7 +217,7 @@ def test_a_machine_stays_on_over_a_short_gap_and_stops_over_a_long_one() -> None
     assert optimum.schedule.usages[0].starts == 2
 
 
-def test_a_session_that_goes_on_over_the_end_of_a_month_is_started_once() -> None:
+def test_a_lease_that_goes_on_over_the_end_of_a_month_is_started_once() -> None:
     optimum = find(months_of(1, 2, 1), [monthly(30), hourly(1)], start_up_hours=2)
 
     assert cost_of(optimum) == (3 * 730 + 2) + (730 + 2)
@@ -219,6 +233,19 @@ def test_spot_is_paid_for_its_expected_hours_and_left_where_it_never_finishes() 
 
     assert cost_of(saved) == pytest.approx(5 * 24 * 1.0517, rel=1e-4)
     assert cost_of(never_saved) == 10 * 24
+
+
+def test_a_mix_that_does_not_cover_the_demand_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of two units is lost between the solver and the schedule."""
+
+    def lose(problem: Problem, limits: Limits) -> Solution:
+        found = solve(problem, limits)
+        return replace(found, signed=tuple(replace(item, units=item.units - 1) for item in found.signed))
+
+    monkeypatch.setattr(optimise, "solve", lose)
+
+    with pytest.raises(NoAnswerError, match="falls 1 cards short"):
+        find(months_of(2), [monthly(1)])
 
 
 def test_too_few_cards_are_named() -> None:

@@ -8,6 +8,8 @@ may be taken back.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING, Literal
@@ -19,7 +21,6 @@ from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from decimal import Decimal
 
     from suanpei.market.mix.start_up import Interruptions
     from suanpei.market.offer import Offer
@@ -118,31 +119,32 @@ def build_capacity(offer: Offer, side: TaxSide) -> tuple[Capacity, Message | Non
     """
     note = None
     if side != "quoted":
-        divisor = offer.tax.divisor_out if side == "out" else None
-        factor = offer.tax.factor_in if side == "in" else None if divisor is None else 1 / divisor
-        if factor is None:
+        taxed = _put_on_side(offer, side)
+        if taxed is None:
             note = Message(
                 "the offer of {provider} does not state tax and rate: its price is taken as quoted, ask for both",
                 provider=offer.provider,
             )
         else:
-            offer = _scale(offer, factor, side)
+            offer = taxed
     return Capacity(offer=offer, kind=classify(offer), units=offer.count // offer.unit_gpus), note
 
 
-def _scale(offer: Offer, factor: Decimal, side: Literal["in", "out"]) -> Offer:
-    """Put the prices of an offer on a side of tax."""
+def _put_on_side(offer: Offer, side: Literal["in", "out"]) -> Offer | None:
+    """Put the prices of an offer on a side of tax, each rounded once; None where that is not known."""
 
-    def scaled(money: Money | None) -> Money | None:
-        return None if money is None else money * factor
+    def taxed(money: Money) -> Money | None:
+        with_tax, without = offer.tax.split(Fraction(money.amount))
+        amount = with_tax if side == "in" else without
+        if amount is None:
+            return None
+        return replace(money, amount=Decimal(amount.numerator) / Decimal(amount.denominator))
 
-    return replace(
-        offer,
-        price=offer.price * factor,
-        price_low=scaled(offer.price_low),
-        price_high=scaled(offer.price_high),
-        tax=replace(offer.tax, state=side),
-    )
+    price = taxed(offer.price)
+    if price is None:
+        return None
+    low, high = (None if end is None else taxed(end) for end in (offer.price_low, offer.price_high))
+    return replace(offer, price=price, price_low=low, price_high=high, tax=replace(offer.tax, state=side))
 
 
 def keep_undominated(

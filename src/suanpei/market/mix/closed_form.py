@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal
 
 from suanpei.errors import InputError
 from suanpei.messages import Message
+from suanpei.planner.billing import count_paid_hours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,7 +219,12 @@ def break_even_hours(*, period_hours: float, reserved_price: float, on_demand_pr
 
 
 def choose_for_one_run(
-    hours: float, *, period_hours: float, reserved_price: float, on_demand_price: float
+    hours: float,
+    *,
+    period_hours: float,
+    reserved_price: float,
+    on_demand_price: float,
+    minimum_hours: float = 0.0,
 ) -> Literal["reserved", "on_demand", "same"]:
     """Say how one run is cheaper: in whole reserved periods, or by the hour on demand.
 
@@ -227,9 +233,10 @@ def choose_for_one_run(
         period_hours: What is paid at a time when reserved. [h]
         reserved_price: Per card-hour of the period. [currency/h]
         on_demand_price: Per card-hour used. [currency/h]
+        minimum_hours: What is paid at least when reserved. [h]
     """
-    periods = -(-hours // period_hours)
-    reserved, on_demand = periods * period_hours * reserved_price, hours * on_demand_price
+    reserved = count_paid_hours(hours, period_hours, minimum_hours) * reserved_price
+    on_demand = hours * on_demand_price
     if abs(reserved - on_demand) <= _SAME * reserved:
         return "same"
     return "reserved" if reserved < on_demand else "on_demand"

@@ -105,6 +105,15 @@ class Demand:
         """Accelerator-hours needed in all. [card-hour]"""
         return sum(step.gpus * step.duration_s for step in self.steps) / HOUR_S
 
+    @property
+    def longest_run_hours(self) -> float:
+        """The longest time in which some accelerator is needed without a break. [h]"""
+        longest_s = run_s = 0
+        for step in self.steps:
+            run_s = run_s + step.duration_s if step.gpus else 0
+            longest_s = max(longest_s, run_s)
+        return longest_s / HOUR_S
+
     @cached_property
     def edges_s(self) -> NDArray[np.int64]:
         """Starts of all steps, and the horizon. [s]"""

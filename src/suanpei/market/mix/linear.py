@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from time import perf_counter
 from types import MappingProxyType
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import NDArray
+
+SAME_COST = 1e-6
+"""Relative difference of two costs that is rounding of the solver. [-]"""
 
 SolverStatus = Literal["optimal", "best_found", "infeasible", "nothing_found"]
 """What the solver said: ``optimal`` within the gap asked for, ``best_found`` when its time was over."""
@@ -101,16 +104,21 @@ class LinearProgram:
         Returns:
             The best that was found, and the bound that the solver proved.
         """
-        import highspy
-
         whole = np.array(self.whole, dtype=bool)
         whole[list(loosened)] = False
+        problem, started_s = self._describe(whole, fixed), perf_counter()
+        solver = _run(problem, limits, start)
+        if start is not None and not _is_its_own(solver, problem):
+            left_s = max(limits.time_s - (perf_counter() - started_s), 0.0)
+            solver = _run(problem, replace(limits, time_s=left_s), None)
+        return _read_answer(solver, problem, whole, perf_counter() - started_s)
+
+    def _describe(self, whole: NDArray[np.bool_], fixed: Mapping[int, float]) -> Any:
+        """Write the program as HiGHS takes it."""
+        import highspy
+
         lowest, highest = np.array(self.lowest), np.array(self.highest)
         lowest[list(fixed)] = highest[list(fixed)] = list(fixed.values())
-        solver = _make_silent_solver()
-        solver.setOptionValue("time_limit", float(limits.time_s))
-        solver.setOptionValue("mip_rel_gap", float(limits.gap_fraction))
-        solver.setOptionValue("mip_abs_gap", 0.0)
         problem = highspy.HighsLp()
         problem.num_col_, problem.num_row_ = len(self.costs), len(self.row_lowest)
         problem.col_cost_ = np.array(self.costs)
@@ -122,32 +130,62 @@ class LinearProgram:
         problem.a_matrix_.value_ = np.array(self.factors)
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
         problem.integrality_ = [kinds[is_whole] for is_whole in whole.tolist()]
-        started_s = perf_counter()
-        solver.passModel(problem)
-        if start is not None:
-            known = highspy.HighsSolution()
-            known.col_value = start.tolist()
-            solver.setSolution(known)
-        solver.run()
-        seconds = perf_counter() - started_s
-        info, status = solver.getInfo(), solver.getModelStatus()
-        found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        verdict: SolverStatus = "best_found" if found else "nothing_found"
-        if status == highspy.HighsModelStatus.kOptimal:
-            verdict = "optimal"
-        elif status == highspy.HighsModelStatus.kInfeasible:
-            verdict = "infeasible"
-        values = np.array(solver.getSolution().col_value) if found else np.array([])
-        if found and whole.any():
-            values[whole] = np.round(values[whole])
-        return SolverAnswer(
-            status=verdict,
-            values=values,
-            objective=float(info.objective_function_value) if found else inf,
-            bound=float(info.mip_dual_bound if whole.any() else info.objective_function_value),
-            seconds=seconds,
-            nodes=int(info.mip_node_count),
-        )
+        return problem
+
+
+def _run(problem: Any, limits: Limits, start: NDArray[np.float64] | None) -> Any:
+    """Let HiGHS solve a program, and give it back with what it found."""
+    import highspy
+
+    solver = _make_silent_solver()
+    solver.setOptionValue("time_limit", float(limits.time_s))
+    solver.setOptionValue("mip_rel_gap", float(limits.gap_fraction))
+    solver.setOptionValue("mip_abs_gap", 0.0)
+    solver.passModel(problem)
+    if start is not None:
+        known = highspy.HighsSolution()
+        known.col_value = start.tolist()
+        solver.setSolution(known)
+    solver.run()
+    return solver
+
+
+def _is_its_own(solver: Any, problem: Any) -> bool:
+    """Whether the columns cost what the solver says: where presolve alone finds the optimum, HiGHS gives the start."""
+    values = np.array(solver.getSolution().col_value)
+    if not values.size:
+        return True
+    said = float(solver.getInfo().objective_function_value)
+    return bool(abs(float(np.array(problem.col_cost_) @ values) - said) <= SAME_COST * max(abs(said), 1.0))
+
+
+def _read_answer(solver: Any, problem: Any, whole: NDArray[np.bool_], seconds: float) -> SolverAnswer:
+    """Read what the solver found and proved; what it costs is summed from the values.
+
+    Without whole columns its objective is a bound only once it is optimal; before, nothing is proved.
+    """
+    import highspy
+
+    info, status = solver.getInfo(), solver.getModelStatus()
+    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    is_optimal = status == highspy.HighsModelStatus.kOptimal
+    verdict: SolverStatus = "best_found" if found else "nothing_found"
+    if is_optimal:
+        verdict = "optimal"
+    elif status == highspy.HighsModelStatus.kInfeasible:
+        verdict = "infeasible"
+    values = np.array(solver.getSolution().col_value) if found else np.array([])
+    if found and whole.any():
+        values[whole] = np.round(values[whole])
+    bound = float(info.mip_dual_bound) if whole.any() else float(info.objective_function_value) if is_optimal else -inf
+    return SolverAnswer(
+        status=verdict,
+        values=values,
+        objective=float(np.array(problem.col_cost_) @ values) if found else inf,
+        bound=bound,
+        seconds=seconds,
+        nodes=int(info.mip_node_count),
+    )
 
 
 def _make_silent_solver() -> Any:

@@ -79,6 +79,7 @@ def optimise(
             Message("the solver found no mix within {seconds:g} s: give it more --time-limit", seconds=limits.time_s)
         )
     schedule = build_schedule(solution, currency)
+    _check_covered(schedule, merged)
     return Optimum(schedule=schedule, answer=solution.answer, starts_s=starts_s, considered=len(kept))
 
 
@@ -97,6 +98,19 @@ def check_enough(demand: Demand, capacities: Iterable[Capacity]) -> None:
                 gpus=gpus,
                 missing=demand.peak_gpus - gpus,
             )
+        )
+
+
+def _check_covered(schedule: Schedule, demand: Demand) -> None:
+    """Check on the schedule itself that it covers the demand, whatever the solver's tolerances were.
+
+    Raises:
+        NoAnswerError: It does not.
+    """
+    short_gpus = schedule.find_shortage(demand)
+    if short_gpus:
+        raise NoAnswerError(
+            Message("the solver's mix falls {gpus} cards short of the demand and is not shown", gpus=short_gpus)
         )
 
 

@@ -20,7 +20,7 @@ and the cost is minimised::
 
     Σ price · L · start + Σ price · p · longer + Σ price · paid(w, j, i) · on - Σ price · start-up · kept
 
-with `paid` of ``switching``: sessions in whole periods, start-ups, and for spot what interruptions are expected to add.
+with `paid` of ``switching``: leases in whole periods, start-ups, and for spot what interruptions are expected to add.
 Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger
 unit may replace them. The number of largest units only rises with demand, where sizes divide one another: small units
 are taken cheapest first, so what one more large unit saves in small ones only grows.
@@ -31,14 +31,13 @@ choice: contracts start at the moments of ``windows.choose_starts``; elastic uni
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from suanpei.market.mix.linear import LinearProgram
 from suanpei.market.mix.switching import Switching, make_full_stretch
+from suanpei.market.mix.turns import solve_in_turns
 from suanpei.market.mix.windows import chain_nodes, cut_windows, find_grid
 from suanpei.units import HOUR_S
 
@@ -49,18 +48,6 @@ if TYPE_CHECKING:
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.linear import Limits, SolverAnswer
     from suanpei.market.mix.windows import Runs, Window
-
-
-FIRST_SHARE = 0.5
-"""Share of the time in which contracts are decided. [-]"""
-SECOND_SHARE = 0.25
-"""Share of the time in which elastic units are then made whole. [-]"""
-LEAST_TURN_S = 0.1
-"""Less time than this is not worth another turn. [s]"""
-ALMOST_WHOLE = 1e-6
-"""How far from a whole number a unit may come out of the relaxation to count as whole. [-]"""
-SOLVER_PRECISION = 1e-9
-"""Relative difference of objective and bound that is rounding of the solver. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +117,8 @@ def solve(problem: Problem, limits: Limits) -> Solution:
         The mix, with the solver's own word on how good it is.
     """
     model = _Model(problem)
-    answer = _solve_in_turns(model, limits)
+    elastic, contracts = model.list_columns(SwitchedOn, KeptOn), model.list_columns(Signed)
+    answer = solve_in_turns(model.program, limits, elastic=elastic, contracts=contracts)
     if not answer.values.size:
         return Solution(answer=answer, windows=model.windows)
     count = {column: round(answer.values[column]) for column in model.meanings if answer.values[column] > 0.5}
@@ -145,46 +133,6 @@ def solve(problem: Problem, limits: Limits) -> Solution:
         switched=tuple(found[SwitchedOn]),  # type: ignore[arg-type]
         kept=tuple(found[KeptOn]),  # type: ignore[arg-type]
     )
-
-
-def _solve_in_turns(model: _Model, limits: Limits) -> SolverAnswer:
-    """Decide the contracts first, with elastic units that need not be whole; then make these whole.
-
-    The first turn is a relaxation: its bound holds for the program, and where its units come out whole it is the
-    answer. Otherwise the second turn keeps the contracts and makes the elastic units whole, and the third looks for
-    better ones from there until the time is over.
-    """
-    program, contracts = model.program, model.list_columns(Signed)
-    elastic = model.list_columns(SwitchedOn, KeptOn)
-    first = program.solve(replace(limits, time_s=limits.time_s * FIRST_SHARE), loosened=elastic)
-    if not first.values.size:
-        return first
-    units = first.values[elastic]
-    if np.abs(units - np.round(units)).max(initial=0.0) <= ALMOST_WHOLE:
-        first.values[elastic] = np.round(units)
-        return first
-    fixed = {column: float(first.values[column]) for column in contracts}
-    second = program.solve(replace(limits, time_s=limits.time_s * SECOND_SHARE), fixed=fixed)
-    seconds = first.seconds + second.seconds
-    best = _judge(second, first.bound, seconds, limits)
-    left_s = limits.time_s - seconds
-    if best.status == "optimal" or left_s < LEAST_TURN_S:
-        return best
-    third = program.solve(replace(limits, time_s=left_s), start=second.values if second.values.size else None)
-    if third.status == "infeasible":
-        return third
-    seconds += third.seconds
-    bound = max(first.bound, third.bound)
-    return _judge(third if third.objective <= second.objective else second, bound, seconds, limits)
-
-
-def _judge(answer: SolverAnswer, bound: float, seconds: float, limits: Limits) -> SolverAnswer:
-    """Judge an answer by a bound that holds for the whole program."""
-    if not answer.values.size:
-        return replace(answer, status="nothing_found", bound=bound, seconds=seconds)
-    judged = replace(answer, bound=bound, seconds=seconds)
-    is_proved = judged.gap_fraction <= max(limits.gap_fraction, SOLVER_PRECISION)
-    return replace(judged, status="optimal" if is_proved else "best_found")
 
 
 class _Model:

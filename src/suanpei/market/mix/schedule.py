@@ -1,6 +1,6 @@
 """What is signed and switched on when, and its bill in Decimal.
 
-The solver works in floats and in pieces; here the pieces become contracts and sessions, and each is billed for what
+The solver works in floats and in pieces; here the pieces become contracts and leases, and each is billed for what
 `planner.billing.count_paid_hours` says. The total must be the solver's objective but for rounding.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity, Kind
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.program import KeptOn, Signed, Solution, SwitchedOn
-    from suanpei.market.mix.switching import Session, Switching
+    from suanpei.market.mix.switching import Lease, Switching
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +54,23 @@ class Usage:
     """All that is rented elastically from one offer."""
 
     capacity: Capacity
-    sessions: tuple[tuple[Session, int], ...]
+    leases: tuple[tuple[Lease, int], ...]
     """Each with the number of units that it stands for. [-]"""
 
     @property
     def starts(self) -> int:
         """How often a unit is started. [-]"""
-        return sum(units for _, units in self.sessions)
+        return sum(units for _, units in self.leases)
 
     @property
     def useful_gpu_hours(self) -> Decimal:
         """Hours in which demand needs them. [card-hour]"""
-        return _to_hours(sum(session.useful_s * units for session, units in self.sessions)) * self.capacity.unit_gpus
+        return _to_hours(sum(lease.useful_s * units for lease, units in self.leases)) * self.capacity.unit_gpus
 
     @property
     def paid_gpu_hours(self) -> Decimal:
         """Hours that are paid. [card-hour]"""
-        paid_s = sum(session.paid_s * units for session, units in self.sessions)
+        paid_s = sum(lease.paid_s * units for lease, units in self.leases)
         return _to_hours(paid_s) * self.capacity.unit_gpus
 
 
@@ -108,8 +108,8 @@ class Schedule:
                 add(contract.start_s, contract.end_s, contract.gpus)
         for usage in self.usages:
             if usage.capacity.kind == kind:
-                for session, units in usage.sessions:
-                    add(session.start_s, session.end_s, units * usage.capacity.unit_gpus)
+                for lease, units in usage.leases:
+                    add(lease.start_s, lease.end_s, units * usage.capacity.unit_gpus)
         return np.cumsum(changes)[:-1]
 
     def list_edges(self, demand: Demand) -> NDArray[np.int64]:
@@ -118,8 +118,8 @@ class Schedule:
         for contract in self.contracts:
             moments |= {contract.start_s, contract.end_s}
         for usage in self.usages:
-            for session, _ in usage.sessions:
-                moments |= {session.start_s, session.end_s}
+            for lease, _ in usage.leases:
+                moments |= {lease.start_s, lease.end_s}
         return np.array(sorted(moment for moment in moments if moment <= demand.horizon_s), dtype=np.int64)
 
     def find_shortage(self, demand: Demand) -> int:
@@ -131,7 +131,7 @@ class Schedule:
 
 
 def build_schedule(solution: Solution, currency: str) -> Schedule:
-    """Turn a solution into contracts and sessions, and bill them.
+    """Turn a solution into contracts and leases, and bill them.
 
     Args:
         solution: What the program says. [-]
@@ -142,14 +142,13 @@ def build_schedule(solution: Solution, currency: str) -> Schedule:
     parts = [_rent_part(capacity, hours) for capacity, hours in _sum_contracts(contracts)]
     parts += [_use_part(usage) for usage in usages]
     zero = Money(amount=Decimal(0), currency=currency)
-    hours = [*_sum_contracts(contracts), *((usage.capacity, usage.paid_gpu_hours) for usage in usages)]
     return Schedule(
         contracts=contracts,
         usages=usages,
         parts=tuple(parts),
         total=sum((part.amount for part in parts), zero),
-        low=sum(((capacity.low * paid).rounded() for capacity, paid in hours), zero),
-        high=sum(((capacity.high * paid).rounded() for capacity, paid in hours), zero),
+        low=sum((part.low for part in parts), zero),
+        high=sum((part.high for part in parts), zero),
     )
 
 
@@ -181,55 +180,55 @@ def _join_contracts(signed: Iterable[Signed]) -> list[Contract]:
 
 
 def _gather_usages(switched: Iterable[SwitchedOn], kept: Iterable[KeptOn], ends_s: Sequence[int]) -> list[Usage]:
-    """List the sessions of each elastic offer, those joined that stay on from one window into the next."""
-    by_switching: defaultdict[Switching, defaultdict[int, list[tuple[Session, int]]]]
+    """List the leases of each elastic offer, those joined that stay on from one window into the next."""
+    by_switching: defaultdict[Switching, defaultdict[int, list[tuple[Lease, int]]]]
     by_switching = defaultdict(lambda: defaultdict(list))
     for item in switched:
-        for session in item.switching.list_sessions(item.runs, item.level) or ():
-            by_switching[item.switching][item.window].append((session, item.units))
+        for lease in item.switching.list_leases(item.runs, item.level) or ():
+            by_switching[item.switching][item.window].append((lease, item.units))
     joins = {(item.switching, item.window): item.units for item in kept}
     usages = []
     for switching, windows in by_switching.items():
         is_free = switching.can_join and switching.restart_s == 0
-        closed: list[tuple[Session, int]] = []
-        waiting: list[tuple[Session, int]] = []
+        closed: list[tuple[Lease, int]] = []
+        waiting: list[tuple[Lease, int]] = []
         for number in sorted(windows):
-            sessions = windows[number]
+            leases = windows[number]
             if waiting:
-                sessions, unjoined = _join_sessions(waiting, sessions, switching)
+                leases, unjoined = _join_leases(waiting, leases, switching)
                 closed += unjoined
-            wanted = sum(units for _, units in sessions) if is_free else joins.get((switching, number), 0)
-            waiting, done = _take(sessions, ends_s[number], wanted)
+            wanted = sum(units for _, units in leases) if is_free else joins.get((switching, number), 0)
+            waiting, done = _take(leases, ends_s[number], wanted)
             closed += done
         closed += waiting
         closed.sort(key=lambda item: (item[0].start_s, item[0].end_s))
-        usages.append(Usage(capacity=switching.capacity, sessions=tuple(closed)))
+        usages.append(Usage(capacity=switching.capacity, leases=tuple(closed)))
     return usages
 
 
 def _take(
-    sessions: Iterable[tuple[Session, int]], end_s: int, wanted: int
-) -> tuple[list[tuple[Session, int]], list[tuple[Session, int]]]:
-    """Split off so many units of sessions that end at a moment."""
-    taken: list[tuple[Session, int]] = []
-    rest: list[tuple[Session, int]] = []
-    for session, units in sessions:
-        share = min(units, wanted) if session.end_s == end_s else 0
+    leases: Iterable[tuple[Lease, int]], end_s: int, wanted: int
+) -> tuple[list[tuple[Lease, int]], list[tuple[Lease, int]]]:
+    """Split off so many units of leases that end at a moment."""
+    taken: list[tuple[Lease, int]] = []
+    rest: list[tuple[Lease, int]] = []
+    for lease, units in leases:
+        share = min(units, wanted) if lease.end_s == end_s else 0
         wanted -= share
-        taken += [(session, share)] if share else []
-        rest += [(session, units - share)] if units > share else []
+        taken += [(lease, share)] if share else []
+        rest += [(lease, units - share)] if units > share else []
     return taken, rest
 
 
-def _join_sessions(
-    waiting: Iterable[tuple[Session, int]],
-    sessions: Iterable[tuple[Session, int]],
+def _join_leases(
+    waiting: Iterable[tuple[Lease, int]],
+    leases: Iterable[tuple[Lease, int]],
     switching: Switching,
-) -> tuple[list[tuple[Session, int]], list[tuple[Session, int]]]:
-    """Lengthen sessions that stay on by those that begin when they end; gives all, and what found no partner."""
-    pool = [*sessions]
-    joined: list[tuple[Session, int]] = []
-    unjoined: list[tuple[Session, int]] = []
+) -> tuple[list[tuple[Lease, int]], list[tuple[Lease, int]]]:
+    """Lengthen leases that stay on by those that begin when they end; gives all, and what found no partner."""
+    pool = [*leases]
+    joined: list[tuple[Lease, int]] = []
+    unjoined: list[tuple[Lease, int]] = []
     for before, left in waiting:
         for index, (after, units) in enumerate(pool):
             share = min(left, units) if after.start_s == before.end_s else 0
@@ -239,7 +238,7 @@ def _join_sessions(
                 left -= share
         if left:
             unjoined.append((before, left))
-    joined += [(session, units) for session, units in pool if units]
+    joined += [(lease, units) for lease, units in pool if units]
     return joined, unjoined
 
 
@@ -266,16 +265,16 @@ def _use_part(usage: Usage) -> CostPart:
 
 
 def _bill(capacity: Capacity, paid_gpu_hours: Decimal, name: Message) -> CostPart:
-    amount = (capacity.price * paid_gpu_hours).rounded()
+    """Bill so many hours; the interval is that of the seller's range of prices."""
     return CostPart(
         name=name,
         currency=capacity.price.currency,
         quantity=paid_gpu_hours,
         unit="gpu_hour",
         price=capacity.price,
-        amount=amount,
-        low=amount,
-        high=amount,
+        amount=(capacity.price * paid_gpu_hours).rounded(),
+        low=(capacity.low * paid_gpu_hours).rounded(),
+        high=(capacity.high * paid_gpu_hours).rounded(),
     )
 
 

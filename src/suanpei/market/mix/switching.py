@@ -1,11 +1,11 @@
 """How elastic units are switched on and off in a window, and what is paid for it.
 
 A unit is on whenever demand is at its level or above. Between two runs it stays on where that is cheaper than
-starting again. A session is paid for its length and its start-up, in whole periods. Where all lengths are whole periods
+starting again. A lease is paid for its length and its start-up, in whole periods. Where all lengths are whole periods
 anyway (`is_plain`) that is ``length + start-up rounded up to whole periods``, and staying on over a gap is cheaper
 exactly where the gap is no longer than that start-up.
 
-Spot under interruptions is paid for its expected hours, start-up rounded up apart; an expected value of many sessions
+Spot under interruptions is paid for its expected hours, start-up rounded up apart; an expected value of many leases
 is not rounded up itself.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Session:
+class Lease:
     """A unit that is on from start to end."""
 
     start_s: int
@@ -61,7 +61,7 @@ class Switching:
 
     @cached_property
     def restart_s(self) -> int:
-        """What a start adds to the bill where a session costs its length and a fixed start. [s]"""
+        """What a start adds to the bill where a lease costs its length and a fixed start. [s]"""
         return self.capacity.paid_s(self.start_up_s)
 
     @property
@@ -71,25 +71,25 @@ class Switching:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a session costs its length and a fixed start, to the second."""
+        """Whether a lease costs its length and a fixed start, to the second."""
         capacity = self.capacity
         is_whole = self.grid_s % capacity.period_s == 0 and capacity.term_s <= capacity.period_s
         return is_whole and not self.is_interrupted
 
     @property
     def can_join(self) -> bool:
-        """Whether a session that goes on in the next window costs one start less than two sessions."""
+        """Whether a lease that goes on in the next window costs one start less than two leases."""
         return self.is_plain or self.is_interrupted
 
-    def list_sessions(self, runs: Runs, level: int) -> tuple[Session, ...] | None:
-        """Give the sessions of a unit that is on in some runs.
+    def list_leases(self, runs: Runs, level: int) -> tuple[Lease, ...] | None:
+        """Give the leases of a unit that is on in some runs.
 
         Args:
             runs: When it is needed. [-]
             level: The level of demand that they belong to. [-]
 
         Returns:
-            The sessions, in order; None where interruptions let the work never finish.
+            The leases, in order; None where interruptions let the work never finish.
         """
         bounds = [*zip(runs.starts_s.tolist(), runs.ends_s.tolist(), strict=True)]
         if self.is_interrupted:
@@ -109,20 +109,20 @@ class Switching:
             lengths_s = int((runs.ends_s - runs.starts_s).sum())
             gaps_s = runs.starts_s[1:] - runs.ends_s[:-1]
             return lengths_s + int(np.minimum(gaps_s, self.restart_s).sum()) + self.restart_s
-        sessions = self.list_sessions(runs, level)
-        return None if sessions is None else sum(session.paid_s for session in sessions)
+        leases = self.list_leases(runs, level)
+        return None if leases is None else sum(lease.paid_s for lease in leases)
 
-    def join(self, before: Session, after: Session) -> Session:
-        """Join a session with one that begins when it ends."""
+    def join(self, before: Lease, after: Lease) -> Lease:
+        """Join a lease with one that begins when it ends."""
         useful_s = before.useful_s + after.useful_s
         if self.is_interrupted:
             paid_s = before.paid_s + after.paid_s - self.restart_s
-            return Session(start_s=before.start_s, end_s=after.end_s, useful_s=useful_s, paid_s=paid_s)
+            return Lease(start_s=before.start_s, end_s=after.end_s, useful_s=useful_s, paid_s=paid_s)
         return self._bill(before.start_s, after.end_s, useful_s)
 
-    def _bill(self, start_s: int, end_s: int, useful_s: int) -> Session:
+    def _bill(self, start_s: int, end_s: int, useful_s: int) -> Lease:
         paid_s = self.capacity.paid_s(end_s - start_s + self.start_up_s)
-        return Session(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s)
+        return Lease(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s)
 
     def _stays_on(self, before: list[int], start_s: int, end_s: int) -> bool:
         """Whether staying on over a gap is no dearer than stopping and starting again."""
@@ -132,10 +132,10 @@ class Switching:
         apart = paid_s(before[1] - before[0] + more_s) + paid_s(end_s - start_s + more_s)
         return paid_s(end_s - before[0] + more_s) <= apart
 
-    def _list_interrupted(self, bounds: list[tuple[int, int]], level: int) -> tuple[Session, ...] | None:
-        """Give sessions with their expected hours."""
+    def _list_interrupted(self, bounds: list[tuple[int, int]], level: int) -> tuple[Lease, ...] | None:
+        """Give leases with their expected hours."""
         interruptions = self.conditions.interruptions or Interruptions(rate_per_hour=0.0)
-        sessions = []
+        leases = []
         for start_s, end_s in bounds:
             whole_s = self.full_stretch_s(level, start_s)
             factor = interruptions.spot_factor(whole_s / HOUR_S, self.conditions.start_up_hours)
@@ -143,8 +143,8 @@ class Switching:
                 return None
             useful_s = end_s - start_s
             paid_s = self.restart_s + round(factor * useful_s)
-            sessions.append(Session(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s))
-        return tuple(sessions)
+            leases.append(Lease(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s))
+        return tuple(leases)
 
 
 def make_full_stretch(edges_s: NDArray[np.int64], gpus: NDArray[np.int64]) -> Callable[[int, int], int]:

@@ -12,7 +12,7 @@ from suanpei.report.locale import translate
 from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.figures import UNKNOWN, say_money_span, say_share
 from suanpei.report.text.layout import Bar, ByWidth, Paragraph, heading, make_table
-from suanpei.report.text.mix_rest import render_arithmetic, render_owning, render_pilots
+from suanpei.report.text.mix_rest import render_arithmetic, render_owning, render_pilots, say_missing
 from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from suanpei.report.locale import Language
     from suanpei.verbs.mix import Baseline, MixResult
-    from suanpei.verbs.mix_rows import TimelineRow, WayRow
+    from suanpei.verbs.mix_rows import WayRow
+    from suanpei.verbs.mix_timeline import TimelineRow
 
 MOST_ROWS = 24
 """Contracts and sellers that are listed; the others are summed in one line."""
@@ -41,7 +42,7 @@ def render_mix(result: MixResult, lang: Language) -> RenderableType:
     parts += render_pilots(result, lang)
     parts += render_owning(result, lang)
     for title, messages in (
-        (translate("Not in these totals", lang), result.missing),
+        (translate("Not in these totals", lang), tuple(map(say_missing, result.missing))),
         (translate("Ask before you sign", lang), result.questions),
     ):
         if messages:
@@ -61,25 +62,33 @@ def _render_head(result: MixResult, lang: Language) -> list[RenderableType]:
         time=name_duration(demand.horizon_hours * HOUR_S),
         accelerators=list(result.accelerators),
     )
-    answer = Message("The cheapest mix costs {total}{savings}.", total=result.mix.total, savings=_say_savings(result))
-    return [Paragraph(translate(needed, lang)), Paragraph(translate(answer, lang), style="bold")]
+    return [Paragraph(translate(needed, lang)), Paragraph(translate(_say_answer(result), lang), style="bold")]
 
 
-def _say_savings(result: MixResult) -> Message | str:
-    saved = {item.kind: item.saving_fraction for item in result.baselines if item.saving_fraction is not None}
-    if len(saved) == 2:
+def _say_answer(result: MixResult) -> Message:
+    saved = {
+        item.kind: say_saving(item.saving_fraction) for item in result.baselines if item.saving_fraction is not None
+    }
+    total, reserved, on_demand = result.mix.total, saved.get("reserved_at_peak"), saved.get("on_demand")
+    if reserved is not None and on_demand is not None:
         return Message(
-            ": {reserved} less than all reserved at the peak, {on_demand} less than all on demand",
-            reserved=say_saving(saved["reserved_at_peak"]),
-            on_demand=say_saving(saved["on_demand"]),
+            "The cheapest mix costs {total}: {reserved} less than all reserved at the peak, {on_demand} less than all"
+            " on demand.",
+            total=total,
+            reserved=reserved,
+            on_demand=on_demand,
         )
-    if "reserved_at_peak" in saved:
+    if reserved is not None:
         return Message(
-            ": {reserved} less than all reserved at the peak", reserved=say_saving(saved["reserved_at_peak"])
+            "The cheapest mix costs {total}: {reserved} less than all reserved at the peak.",
+            total=total,
+            reserved=reserved,
         )
-    if "on_demand" in saved:
-        return Message(": {on_demand} less than all on demand", on_demand=say_saving(saved["on_demand"]))
-    return ""
+    if on_demand is not None:
+        return Message(
+            "The cheapest mix costs {total}: {on_demand} less than all on demand.", total=total, on_demand=on_demand
+        )
+    return Message("The cheapest mix costs {total}.", total=total)
 
 
 def say_saving(fraction: float) -> str:

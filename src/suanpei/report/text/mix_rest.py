@@ -12,18 +12,24 @@ from suanpei.units import HOUR_S
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from suanpei.market.cost import MissingPart
     from suanpei.market.mix.closed_form import SavingRegion
     from suanpei.report.locale import Language
     from suanpei.verbs.mix import MixResult
+    from suanpei.verbs.mix_arithmetic import ArithmeticCheck, BreakEven, TwoLevels
     from suanpei.verbs.mix_extras import PilotRow
-    from suanpei.verbs.mix_rows import ArithmeticCheck, SolverNote
+    from suanpei.verbs.mix_rows import SolverNote
+
+
+SAME_COST_FRACTION = 5e-5
+"""Two costs that differ by less are the same to the tenth of a percent that is shown. [-]"""
 
 
 def render_arithmetic(result: MixResult, lang: Language) -> list[RenderableType]:
     """Render the solver's word, the card-by-card check, the break-even and the region of the quoted saving."""
     messages = [_say_solver(result.mix.solver, result)]
     if result.arithmetic is not None:
-        messages += [*_say_arithmetic(result.arithmetic), _say_break_even(result.arithmetic)]
+        messages += [*_say_arithmetic(result.arithmetic), *_say_break_even(result.arithmetic.break_even)]
     parts: list[RenderableType] = [heading(translate("How sure, and by arithmetic", lang))]
     parts += [Paragraph(translate(message, lang), bullet="  - ") for message in messages]
     if result.quoted_saving is not None:
@@ -70,41 +76,71 @@ def _say_arithmetic(check: ArithmeticCheck) -> list[Message]:
         " reserved when it is busy for more than {share} of what is paid.",
         **values,
     )
+    return [rule, _say_level(check)]
+
+
+def _say_level(check: ArithmeticCheck) -> Message:
+    """Say what is reserved card by card, and how its cost lies to that of the program."""
     gpus = str(check.reserve_gpus)
     if check.most_reserve_gpus > check.reserve_gpus:
         gpus = f"{check.reserve_gpus}–{check.most_reserve_gpus}"
-    level = Message(
-        "That is {gpus} cards from start to end at {cost}: {against_reserved} less than all reserved, {against_demand}"
-        " less than all on demand, {difference} the program's mix.",
-        gpus=gpus,
-        cost=check.cost,
-        against_reserved=f"{check.saving_vs_reserved_fraction:.1%}",
-        against_demand=f"{check.saving_vs_on_demand_fraction:.1%}",
-        difference=_say_difference(check.cost_over_mix),
-    )
-    return [rule, level]
-
-
-def _say_difference(ratio: float) -> Message:
-    """Say how two costs lie to each other."""
-    if abs(ratio - 1.0) < 5e-5:
-        return Message("the same as")
-    if ratio > 1:
-        return Message("{share} above", share=f"{ratio - 1:.1%}")
-    return Message("{share} below (cards on hand, whole nodes or start-ups do not enter it)", share=f"{1 - ratio:.1%}")
-
-
-def _say_break_even(check: ArithmeticCheck) -> Message:
-    even = check.break_even
+    over = check.cost_over_mix - 1.0
+    values = {
+        "gpus": gpus,
+        "cost": check.cost,
+        "against_reserved": f"{check.saving_vs_reserved_fraction:.1%}",
+        "against_demand": f"{check.saving_vs_on_demand_fraction:.1%}",
+        "share": f"{abs(over):.1%}",
+    }
+    if abs(over) < SAME_COST_FRACTION:
+        return Message(
+            "That is {gpus} cards from start to end at {cost}, the same as the program's mix: {against_reserved} less"
+            " than all reserved, {against_demand} less than all on demand.",
+            **{name: value for name, value in values.items() if name != "share"},
+        )
+    if over > 0:
+        return Message(
+            "That is {gpus} cards from start to end at {cost}, {share} above the program's mix: {against_reserved} less"
+            " than all reserved, {against_demand} less than all on demand.",
+            **values,
+        )
     return Message(
-        "Break-even: a card that is used more than {hours} h ({days} days) of the {period} that {provider} sells at"
-        " least ({price}) is cheaper reserved for them.",
-        hours=f"{even.hours:,.0f}",
-        days=f"{even.days:.2f}",
-        period=name_duration(even.period_hours * HOUR_S),
-        provider=even.provider,
-        price=even.price_per_gpu_hour,
+        "That is {gpus} cards from start to end at {cost}, {share} below the program's mix, as cards on hand, whole"
+        " nodes and start-ups do not enter it: {against_reserved} less than all reserved, {against_demand} less than"
+        " all on demand.",
+        **values,
     )
+
+
+def _say_break_even(even: BreakEven) -> list[Message]:
+    """Say from how much use on the shortest contract pays, and how one run is cheaper where demand is one."""
+    messages = [
+        Message(
+            "Break-even: a card that is used more than {hours} h ({days} days) of the {period} that {provider} sells at"
+            " least ({price}) is cheaper reserved for them.",
+            hours=f"{even.hours:,.0f}",
+            days=f"{even.days:.2f}",
+            period=name_duration(even.period_hours * HOUR_S),
+            provider=even.provider,
+            price=even.price_per_gpu_hour,
+        )
+    ]
+    if even.one_run_hours is None:
+        return messages
+    run = {"time": name_duration(even.one_run_hours * HOUR_S), "provider": even.provider}
+    if even.one_run == "reserved":
+        messages.append(Message("This demand is one run of {time}: cheaper on the contract of {provider}.", **run))
+    elif even.one_run == "on_demand":
+        messages.append(
+            Message("This demand is one run of {time}: cheaper by the hour than on the contract of {provider}.", **run)
+        )
+    else:
+        messages.append(
+            Message(
+                "This demand is one run of {time}: by the hour or on the contract of {provider} is the same.", **run
+            )
+        )
+    return messages
 
 
 def _say_region(region: SavingRegion, result: MixResult) -> list[Message]:
@@ -135,14 +171,40 @@ def _say_region(region: SavingRegion, result: MixResult) -> list[Message]:
             share=f"{region.break_even_share:.0%}",
         ),
     ]
+    if result.arithmetic is not None and result.arithmetic.two_levels is not None:
+        messages.append(_say_two_levels(result.arithmetic.two_levels))
+    return [*messages, *_say_holds(region, result)]
+
+
+def _say_two_levels(levels: TwoLevels) -> Message:
+    return Message(
+        "Your demand has two levels, base {base} and the peak for {burst} of the time: with a contract as long as the"
+        " demand a mix saves {vs_reserved} against all reserved, {vs_on_demand} against all on demand.",
+        base=f"{levels.base_share:.1%}",
+        burst=f"{levels.burst_share:.1%}",
+        vs_reserved=f"{levels.saving_vs_reserved_fraction:.1%}",
+        vs_on_demand=f"{levels.saving_vs_on_demand_fraction:.1%}",
+    )
+
+
+def _say_holds(region: SavingRegion, result: MixResult) -> list[Message]:
+    """Say whether the saving is true of this demand."""
+    messages = []
     for item in result.baselines:
-        if item.saving_fraction is not None:
-            holds = Message("true") if item.saving_fraction >= region.saving else Message("not true")
-            saving = f"{max(item.saving_fraction, 0.0):.1%}"
+        if item.saving_fraction is None:
+            continue
+        saving, holds = f"{max(item.saving_fraction, 0.0):.1%}", item.saving_fraction >= region.saving
+        if item.kind == "reserved_at_peak":
             messages.append(
-                Message("Here, against all reserved at the peak: {saving}, {holds}.", saving=saving, holds=holds)
-                if item.kind == "reserved_at_peak"
-                else Message("Here, against all on demand: {saving}, {holds}.", saving=saving, holds=holds)
+                Message("Here it is true against all reserved at the peak: {saving}.", saving=saving)
+                if holds
+                else Message("Here it is not true against all reserved at the peak: {saving}.", saving=saving)
+            )
+        else:
+            messages.append(
+                Message("Here it is true against all on demand: {saving}.", saving=saving)
+                if holds
+                else Message("Here it is not true against all on demand: {saving}.", saving=saving)
             )
     return messages
 
@@ -210,3 +272,10 @@ def render_owning(result: MixResult, lang: Language) -> list[RenderableType]:
         heading(translate("Buying and hosting instead", lang)),
         *(Paragraph(translate(message, lang), bullet="  - ") for message in messages),
     ]
+
+
+def say_missing(part: MissingPart) -> Message:
+    """Say what nothing states, and what to ask; the name of what is only tied up says that it is."""
+    if part.basis is None:
+        return Message("{part}: unknown; {question}", part=part.name, question=part.question)
+    return Message("{part}; {question}", part=part.name, question=part.question)
