@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
+from suanpei.errors import InputError
 from suanpei.market.cost import NO_FACTS, MissingPart, Rental, RunHours, list_missing
 from suanpei.market.mix.capacity import Conditions
 from suanpei.market.mix.optimise import optimise, rent_on_demand, reserve_peak
@@ -106,6 +107,16 @@ def find_mix(request: MixRequest) -> MixResult:
     catalogue = inputs.catalogue
     terms = read_mix_terms(request, catalogue)
     offered = gather_offers(request, terms, inputs)
+    if terms.planned is not None and terms.planned.accelerator not in offered.accelerators:
+        raise InputError(
+            Message(
+                "plan: {path} plans {planned}, the offers are of {accelerators}: give the result of a plan for the"
+                " card that is mixed",
+                path=str(request.plan),
+                planned=terms.planned.accelerator,
+                accelerators=list(offered.accelerators),
+            )
+        )
     conditions = Conditions(start_up_hours=terms.start_up.total_s / HOUR_S, interruptions=terms.interruptions)
     started_s = perf_counter()
     references = _price_references(terms, offered, conditions)
@@ -197,6 +208,16 @@ def _explain(optimum: Optimum) -> tuple[Message, ...]:
                 count=len(optimum.starts_s),
             ),
         )
+    sellers = _name_sellers(optimum)
+    if len(sellers) > 1:
+        notes.insert(
+            0,
+            Message(
+                "cards of {sellers} are no one cluster: a run of several machines must stand with one of them, so give"
+                " a phase that needs more than one has in one fabric a demand of its own",
+                sellers=sellers,
+            ),
+        )
     if any(usage.capacity.kind == "spot" for usage in optimum.schedule.usages):
         notes.append(
             Message(
@@ -204,6 +225,13 @@ def _explain(optimum: Optimum) -> tuple[Message, ...]:
             )
         )
     return tuple(notes)
+
+
+def _name_sellers(optimum: Optimum) -> list[str]:
+    """Name the sellers of all cards in use, in the order of their first use."""
+    used = [contract.capacity.offer.provider for contract in optimum.schedule.contracts]
+    used += [usage.capacity.offer.provider for usage in optimum.schedule.usages]
+    return list(dict.fromkeys(used))
 
 
 def _list_missing(optimum: Optimum, offered: Offered) -> tuple[MissingPart, ...]:

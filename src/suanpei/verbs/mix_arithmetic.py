@@ -95,7 +95,8 @@ def check_arithmetic(
         total: Of the program's mix. [-]
 
     Returns:
-        The check and the region in which a saving of 30 % is true; None for both without two kinds of price.
+        The check and the region in which a saving of 30 % is true; None for both without two kinds
+        of price, or where the elastic one is no dearer: nothing is then worth reserving for its price.
     """
     horizon_s = demand.horizon_s
     reserved = min(
@@ -111,6 +112,8 @@ def check_arithmetic(
     if reserved is None or elastic is None:
         return None, None
     ratio = elastic.price.ratio(reserved.price)
+    if ratio <= 1.0:
+        return None, None
     paid_hours = reserved.paid_s(horizon_s) / HOUR_S
     form = reserve_by_level(demand.busy_hours(), ratio, paid_hours)
     cost = (reserved.price * Decimal(repr(form.cost))).rounded()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
+from suanpei.market.cost.tax import load_tax_rates
 from suanpei.market.mix.capacity import build_capacity
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
@@ -15,6 +16,7 @@ from suanpei.verbs.offered import read_offers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suanpei.market.cost.tax import TaxRates
     from suanpei.market.mix.capacity import Capacity
     from suanpei.market.offer import Offer
     from suanpei.verbs.inputs import Inputs
@@ -63,8 +65,9 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
     found = tuple(dict.fromkeys(offer.accelerator_name for offer in offers))
     notes = [*listed.assumptions, *listed.not_planned, *left_out, *_check_cards(found, is_chosen=bool(wanted))]
     capacities = []
+    tax_rates = load_tax_rates(inputs.catalogue)
     for offer in offers:
-        capacity, said = _build(offer, terms)
+        capacity, said = _build(offer, terms, tax_rates)
         capacities.append(capacity)
         notes += said
     return Offered(
@@ -96,9 +99,11 @@ def _check_cards(found: Sequence[str], *, is_chosen: bool) -> list[Message]:
     ]
 
 
-def _build(offer: Offer, terms: MixTerms) -> tuple[Capacity, list[Message]]:
+def _build(offer: Offer, terms: MixTerms, tax_rates: TaxRates) -> tuple[Capacity, list[Message]]:
     """Put an offer on the basis of the comparison, with what was assumed of it."""
-    capacity, note = build_capacity(offer.priced_in(terms.currency, terms.rates), terms.tax)
+    capacity, note = build_capacity(
+        offer.priced_in(terms.currency, terms.rates), terms.tax, tax_rates.of(offer.billing_currency)
+    )
     notes = [*capacity.offer.assumptions, *([] if note is None else [note])]
     if not capacity.units:
         notes.append(

@@ -50,6 +50,15 @@ def test_prices_stand_on_one_side_of_tax_and_the_unknown_is_said(
     assert (note is not None) == is_noted
 
 
+def test_a_tax_that_is_not_stated_is_read_at_its_worst() -> None:
+    rates = (Decimal("0.06"), Decimal("0.13"))
+
+    for tax, amount in ((Tax(), "11.30"), (Tax(state="out"), "11.30"), (Tax(rate_fraction=Decimal("0.06")), "10.60")):
+        capacity, note = build_capacity(make_offer(10, tax=tax), "in", rates)
+        assert capacity.price == yuan(amount)
+        assert note is not None
+
+
 def test_a_price_is_divided_by_its_tax_once() -> None:
     """11.30 with 13 % in it is 10 without, to the last digit; 1/1.13 rounded first would leave 9.99…"""
     tax = Tax(state="in", rate_fraction=Decimal("0.13"))

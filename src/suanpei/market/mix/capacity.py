@@ -14,6 +14,7 @@ from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING, Literal
 
+from suanpei.market.cost.tax import worst_tax_factor
 from suanpei.market.terms import DAY_HOURS
 from suanpei.messages import Message
 from suanpei.planner.billing import count_paid_hours
@@ -107,24 +108,28 @@ def classify(offer: Offer) -> Kind:
     return "spot" if offer.tier == "spot" else "elastic"
 
 
-def build_capacity(offer: Offer, side: TaxSide) -> tuple[Capacity, Message | None]:
+def build_capacity(offer: Offer, side: TaxSide, tax_rates: Sequence[Decimal] = ()) -> tuple[Capacity, Message | None]:
     """Put an offer, already in the currency of the comparison, on the tax side of the comparison.
 
     Args:
         offer: The offer. [-]
         side: With tax, without, or as quoted. [-]
+        tax_rates: Rates that its seller's bills may carry, for a tax that is not stated. [-]
 
     Returns:
-        The capacity, and what was assumed of its tax: a price whose tax or rate is not stated is taken as quoted.
+        The capacity, and what was assumed of its tax: one that is not stated is read at its worst, as added at the
+        highest rate where prices with tax are compared, else as not in the price.
     """
     note = None
     if side != "quoted":
         taxed = _put_on_side(offer, side)
         if taxed is None:
             note = Message(
-                "the offer of {provider} does not state tax and rate: its price is taken as quoted, ask for both",
+                "the offer of {provider} does not state tax and rate: it is read at the worst for you, ask for both",
                 provider=offer.provider,
             )
+            if side == "in" and tax_rates:
+                offer = _scale(offer, worst_tax_factor(offer.tax, tax_rates))
         else:
             offer = taxed
     return Capacity(offer=offer, kind=classify(offer), units=offer.count // offer.unit_gpus), note
@@ -145,6 +150,12 @@ def _put_on_side(offer: Offer, side: Literal["in", "out"]) -> Offer | None:
         return None
     low, high = (None if end is None else taxed(end) for end in (offer.price_low, offer.price_high))
     return replace(offer, price=price, price_low=low, price_high=high, tax=replace(offer.tax, state=side))
+
+
+def _scale(offer: Offer, factor: Decimal) -> Offer:
+    """Give the prices of an offer times a factor."""
+    low, high = (None if end is None else end * factor for end in (offer.price_low, offer.price_high))
+    return replace(offer, price=offer.price * factor, price_low=low, price_high=high)
 
 
 def keep_undominated(
