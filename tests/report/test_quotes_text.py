@@ -81,7 +81,7 @@ def test_a_term_without_a_way_of_paying_and_nothing_at_all() -> None:
     [
         ("tax_excluded_6pct", "tax of 6 % comes on top", "不含税，另加 6% 的税"),
         ("36_month_term", "bound for 36 months", "签约 36 个月"),
-        ("4_gpu_node", "a machine of 4 cards", "一台 4 卡"),
+        ("4_gpu_node", "a machine of 4 cards", "整机 4 卡"),
         ("two_tiers:0.34/0.69", "two prices, 0.34 and 0.69; the lower is taken", "两个价格，0.34 与 0.69；取低者"),
         (
             "discount_20pct_not_applied",
@@ -159,7 +159,7 @@ def test_nothing_is_taken_where_the_amount_is_open() -> None:
 
 def test_charges_and_payment_are_said_as_far_as_they_are_known() -> None:
     text = say(handmade(), "zh")
-    for words in ("出流量：¥0.80/GB", "卖家故障期间不计费", "押金：1 个月租金", "预付：每次 3 个月"):
+    for words in ("出网流量：¥0.80/GB", "因卖家故障停机的时间不计费", "押金：1 个月租金", "预付：每次 3 个月"):
         assert words in text
     bare = say(replace(handmade(), offers=(quoted(charges=Charges(bills_outages=True), payment=Payment()),)))
     assert "outages of the seller are billed" in bare

@@ -70,7 +70,11 @@ def read_form(
     if refusal is not None:
         whole = Unread(file=document.file, cell="", reason=refusal)
         return Quotes(offers=(), questions=(), unread=(*_unread(document, form), whole), assumptions=())
-    reader = ValueReader(file=document.file, seller=form.head.get("seller", _NOWHERE).text)
+    reader = ValueReader(
+        file=document.file,
+        seller=form.head.get("seller", _NOWHERE).text,
+        language="zh" if form.marker.language == "zh" else "en",
+    )
     head = _read_head(form, reader, as_of)
     remarks = _read_answers(form, reader)
     basis = FormBasis(file=document.file, catalogue=catalogue, currency=currency, rates=rates or ExchangeRates())
