@@ -81,5 +81,5 @@ def test_bad_input_is_named_in_one_line(options: dict[str, object], message: str
 def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     file.write_bytes(EIGHT_MACHINES.read_text(encoding="utf-8").encode("utf-16"))
-    with pytest.raises(InputError, match=r"plan\.json is not JSON"):
+    with pytest.raises(InputError, match=r"plan\.json is not JSON: UTF-8 text is expected, and byte 1 is none"):
         ask(file)

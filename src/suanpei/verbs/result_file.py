@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from suanpei.errors import InputError
+from suanpei.errors import InputError, say_why_no_json
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def read_json(path: Path, field: str, parse_float: Callable[[str], Any] = float)
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(
-            Message("{field}: {path} is not JSON: {reason}", field=field, path=str(path), reason=str(error))
+            Message("{field}: {path} is not JSON: {reason}", field=field, path=str(path), reason=say_why_no_json(error))
         ) from error
 
 

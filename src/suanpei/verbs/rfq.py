@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suanpei.errors import InputError
+from suanpei.errors import InputError, say_why_no_json
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.rfq.plan_document import parse_plan
 from suanpei.market.rfq.requirements import list_requirements
@@ -97,7 +97,9 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise InputError(Message("{file} cannot be read: {why}", file=str(path), why=str(error.strerror))) from error
     except UnicodeDecodeError as error:
-        raise InputError(Message("{path} is not JSON: {reason}", path=str(path), reason=str(error))) from error
+        raise InputError(
+            Message("{path} is not JSON: {reason}", path=str(path), reason=say_why_no_json(error))
+        ) from error
 
 
 def _name_forms(request: RfqRequest, specification: Specification) -> tuple[FormFile, ...]:

@@ -79,7 +79,7 @@ def test_what_is_wrong_is_named_in_one_line(change: Callable[[dict[str, Any]], N
     ("text", "message"),
     [
         ("", "plan.json is not JSON"),
-        ("{", "plan.json is not JSON"),
+        ("{", "plan.json is not JSON: line 1, character 2"),
         ("[" * 100_000, "plan.json is not JSON"),
         ("[]", "plan.json is no result of suanpei plan: write one"),
         ('{"estimate": 1}', "is no result of suanpei plan"),

@@ -1,4 +1,4 @@
-"""The help text of a command, wrapped as the product wraps all its text: nothing is cut, also where words have no spaces.
+"""The help text of a command, wrapped as all text of the program is: nothing is cut, also where words have no spaces.
 
 Typer's own help breaks lines at spaces only and cuts what is longer than its column, which is most of a Chinese line.
 """

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from suanpei.errors import InputError
+from suanpei.errors import InputError, say_why_no_json
 from suanpei.messages import Message
 
 SCHEMA_VERSIONS = (1, 2)
@@ -150,7 +150,7 @@ def parse_plan(text: str, file: str) -> PlanDocument:
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(Message("{path} is not JSON: {reason}", path=file, reason=str(error))) from error
+        raise InputError(Message("{path} is not JSON: {reason}", path=file, reason=say_why_no_json(error))) from error
     if not (isinstance(document, dict) and isinstance(document.get("plans"), list)):
         raise _no_plan(file)
     version = document.get("schema_version")
