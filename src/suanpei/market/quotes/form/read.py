@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.document import Document
+    from suanpei.market.rfq.words import FormLanguage
 
 _HIDDEN = "is hidden in the workbook; it is read all the same"
 """How the reader of workbooks ends what it says of hidden rows, columns and sheets."""
@@ -73,7 +74,7 @@ def read_form(
     reader = ValueReader(
         file=document.file,
         seller=form.head.get("seller", _NOWHERE).text,
-        language="zh" if form.marker.language == "zh" else "en",
+        language=_language(form),
     )
     head = _read_head(form, reader, as_of)
     remarks = _read_answers(form, reader)
@@ -97,6 +98,11 @@ def read_form(
     )
 
 
+def _language(form: FormCells) -> FormLanguage:
+    """Give the language that a form was written in, in which its sheets and lists are named."""
+    return "zh" if form.marker.language == "zh" else "en"
+
+
 def _refuse_whole(form: FormCells) -> Message | None:
     """Say why nothing can be read of a form: of a newer version, cut up, or blank; None where there are lines."""
     if form.marker.version > form_version():
@@ -105,7 +111,7 @@ def _refuse_whole(form: FormCells) -> Message | None:
             given=form.marker.version,
             known=form_version(),
         )
-    titles = [sheet_title("offers", language) for language in ("en", "zh")]
+    titles = [sheet_title("offers", _language(form))]
     if "offers" not in form.marked:
         return Message("the file holds no offers of the form: they stand on the sheet {titles}", titles=titles)
     if "offers" not in form.keyed:
@@ -187,7 +193,10 @@ def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
         reader.ask(
             "",
             Message("the file holds no answers to the requirements"),
-            Message("Please send the whole workbook, with the sheet {titles} filled.", titles=_titles()),
+            Message(
+                "Please send the whole workbook, with the sheet {titles} filled.",
+                titles=[sheet_title("requirements", reader.language)],
+            ),
         )
         return ()
     remarks: list[str] = []
@@ -217,7 +226,3 @@ def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
             Message("Please mark as met or not: {items}.", items=unanswered),
         )
     return tuple(remarks)
-
-
-def _titles() -> list[str]:
-    return [sheet_title("requirements", language) for language in ("en", "zh")]
