@@ -8,6 +8,8 @@ SuanpeiError
 
 from __future__ import annotations
 
+from json import JSONDecodeError
+
 from suanpei.messages import Message
 
 
@@ -49,3 +51,20 @@ class MissingExtraError(SuanpeiError):
                 extra=extra,
             )
         )
+
+
+def say_why_no_json(error: ValueError | RecursionError) -> Message:
+    """Say what is wrong with a file that should be JSON, in the reader's language.
+
+    Args:
+        error: What reading or parsing it raised. [-]
+    """
+    if isinstance(error, JSONDecodeError):
+        return Message("line {line}, character {column} is not as JSON has it", line=error.lineno, column=error.colno)
+    if isinstance(error, UnicodeDecodeError):
+        return Message("UTF-8 text is expected, and byte {offset} is none; save it as UTF-8", offset=error.start + 1)
+    if isinstance(error, RecursionError):
+        return Message("it is nested too deeply")
+    if str(error) in ("NaN", "Infinity", "-Infinity"):
+        return Message("{number} is no number", number=str(error))
+    return Message("a number has too many digits")

@@ -169,7 +169,7 @@ def test_nothing_is_taken_where_the_amount_is_open() -> None:
 
 def test_charges_and_payment_are_said_as_far_as_they_are_known() -> None:
     text = say(handmade(), "zh")
-    for words in ("出流量：¥0.80/GB", "卖家故障期间不计费", "押金：1 个月租金", "预付：每次 3 个月"):
+    for words in ("出网流量：¥0.80/GB", "因卖家故障停机的时间不计费", "押金：1 个月租金", "预付：每次 3 个月"):
         assert words in text
     bare = say(replace(handmade(), offers=(quoted(charges=Charges(bills_outages=True), payment=Payment()),)))
     assert "outages of the seller are billed" in bare

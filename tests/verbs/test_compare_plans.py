@@ -259,9 +259,10 @@ def test_what_is_wrong_in_a_plan_is_named(tmp_path: Path, change: Callable[[Any]
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "is not JSON"),
-        ('{"a": NaN}', "is not JSON: NaN"),
-        ("[" * 100_000, "is not JSON"),
+        ("{", "is not JSON: line 1, character 2 is not as JSON has it"),
+        ('{"a": NaN}', "is not JSON: NaN is no number"),
+        ("[" * 100_000, "is not JSON: it is nested too deeply"),
+        ("[" + 5000 * "1" + "]", "is not JSON: a number has too many digits"),
         ("[]", "is no result of suanpei plan"),
         ("1e999999999", "is no result of suanpei plan"),
     ],
@@ -273,6 +274,9 @@ def test_a_file_that_is_no_plan_is_named(tmp_path: Path, text: str, said: str) -
     for pair in ((good, bad), (bad, good)):
         with pytest.raises(InputError, match=rf"plans: .*bad\.json {said}"):
             compare_plans(*pair)
+    bad.write_bytes("{“}".encode("gbk"))
+    with pytest.raises(InputError, match=r"bad\.json is not JSON: UTF-8 text is expected, and byte 2 is none"):
+        compare_plans(good, bad)
     with pytest.raises(InputError, match=r"plans: .*nowhere\.json cannot be read"):
         compare_plans(good, tmp_path / "nowhere.json")
 

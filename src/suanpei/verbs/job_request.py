@@ -258,7 +258,7 @@ def _choose_method(request: JobRequest, architecture: Architecture, data: _Data,
         notes.append(
             Message("method: pretrain (at least one token per parameter; continued training costs the same)")
             if is_large
-            else Message("method: full (fewer tokens than parameters; lora and qlora stand beside it)")
+            else Message("method: full (fewer tokens than parameters; --method lora or qlora trains adapters instead)")
         )
         return "pretrain" if is_large else "full"
     return cast("Method", parse_choice(given, "method", (*METHODS, "auto")))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from suanpei.errors import InputError
+from suanpei.errors import InputError, say_why_no_json
 from suanpei.messages import Message
 from suanpei.verbs.envelope import SCHEMA_VERSION
 
@@ -39,7 +39,7 @@ def read_json(path: Path, field: str, parse_float: Callable[[str], Any] = float)
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(
-            Message("{field}: {path} is not JSON: {reason}", field=field, path=str(path), reason=str(error))
+            Message("{field}: {path} is not JSON: {reason}", field=field, path=str(path), reason=say_why_no_json(error))
         ) from error
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
+from rich.cells import cell_len
 
 import suanpei
 from suanpei.app.cli import main as cli
@@ -20,6 +21,8 @@ from suanpei.verbs.envelope import VerbResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from suanpei.report.locale import Language
 
 EXTRA = MissingExtraError("pyarrow", "data")
 
@@ -204,6 +207,32 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert "用法：" in out
     assert "命令" in out
     assert "Options" not in out
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+def test_no_help_text_is_cut(
+    name: str, lang: Language, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert cli.run([*filter(None, [name]), "--help", "--lang", lang]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if cell_len(line) > columns] == []
+    app: Any = typer.main.get_command(cli.build_app(lang, (name, "schema") if name else cli.COMMANDS))
+    shown = app.commands[name].params if name else app.commands.values()
+    together = "".join("".join(lines).split())
+    assert [item.help for item in shown if "".join(item.help.split()) not in together] == []
+
+
+def test_a_help_text_says_what_an_option_takes_and_is_when_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["rfq", "--help", "--lang", "zh"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("用法：suanpei rfq PLAN.json [OPTIONS]")
+    (rank,) = [line for line in lines if line.startswith("  --rank 值 ")]
+    assert rank.endswith("取文件中的第几个方案。 [默认：1]")
+    (json,) = [line for line in lines if line.startswith("  --json ")]
+    assert "值" not in json
 
 
 def test_an_unknown_command_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -266,10 +266,10 @@ class CommandLine:
 class _LocalHelp:
     """Says in the reader's language what typer itself puts into a help text."""
 
-    def get_usage(self, ctx: Any) -> str:
-        lang: Language = ctx.find_root().obj
-        usage: str = super().get_usage(ctx)  # type: ignore[misc]
-        return usage.replace("Usage:", translate("Usage:", lang), 1)
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from suanpei.app.cli.help_text import write_help
+
+        formatter.write(write_help(self, ctx, ctx.find_root().obj))
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)  # type: ignore[misc]

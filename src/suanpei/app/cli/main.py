@@ -109,7 +109,7 @@ def build_app(lang: Language, names: Sequence[str] = COMMANDS) -> typer.Typer:
         cls=LocalGroup,
         add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
         help=translate("Rent exactly the GPU compute that your training needs.", lang),
     )
@@ -139,8 +139,6 @@ def _run_in_language(arguments: list[str], lang: Language) -> int:
             if near
             else Message("there is no command '{given}'; there are: {known}", given=name, known=known)
         )
-    if not {"-h", "--help"}.isdisjoint(arguments):
-        _translate_panels(lang)
     app = build_app(lang, COMMANDS if name is None else (name,))
     try:
         code = typer.main.get_command(app).main(arguments, prog_name="suanpei", standalone_mode=False, obj=lang)
@@ -238,17 +236,3 @@ def _make_streams_safe() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-def _translate_panels(lang: Language) -> None:
-    """Say the headings of typer's help in the reader's language."""
-    from typer import rich_utils
-
-    for name, heading in (
-        ("ARGUMENTS_PANEL_TITLE", translate("Arguments", lang)),
-        ("OPTIONS_PANEL_TITLE", translate("Options", lang)),
-        ("COMMANDS_PANEL_TITLE", translate("Commands", lang)),
-        ("DEFAULT_STRING", translate("[default: {}]", lang)),
-        ("REQUIRED_LONG_STRING", translate("[required]", lang)),
-    ):
-        setattr(rich_utils, name, heading)

@@ -166,7 +166,7 @@ def _list_payment(payment: Payment) -> list[Message]:
 
 
 def _per_cent(fraction: Decimal | None) -> str:
-    return UNKNOWN if fraction is None else f"{float(100 * fraction):g} %"
+    return UNKNOWN if fraction is None else f"{float(100 * fraction):g}%"
 
 
 def say_amount(amount: Fraction | None) -> str:

@@ -103,7 +103,7 @@ def test_the_requirements_alone_say_where_the_offers_stand() -> None:
     quotes = read_form(to_csv_document(fill("en", [LINE], answers={}), "Requirements"), CATALOGUE)
     assert quotes.offers == ()
     assert [str(unread.reason) for unread in quotes.unread] == [
-        "the file holds no offers of the form: they stand on the sheet Offer, 报价"
+        "the file holds no offers of the form: they stand on the sheet Offer"
     ]
 
 
@@ -114,7 +114,7 @@ def test_a_blank_form_holds_no_offer_and_says_so_once(language: FormLanguage) ->
     quotes = read_form(document, CATALOGUE)
     assert (quotes.offers, quotes.questions) == ((), ())
     assert [str(unread.reason) for unread in quotes.unread] == [
-        "the form is blank: no line of the sheet Offer, 报价 is filled"
+        f"the form is blank: no line of the sheet {WORDS.sheet_title('offers', language)} is filled"
     ]
 
 
@@ -236,7 +236,7 @@ def test_amounts_are_converted_exactly() -> None:
 @pytest.mark.parametrize(
     ("key", "given", "takes"),
     [
-        ("tax", "perhaps", "one of the list: 含税"),
+        ("tax", "perhaps", "one of the list: tax included, tax excluded"),
         ("tax_rate", 0.06, "a percentage from 0 to 100, written as 6 or 6%"),
         ("tax_rate", "600", "a percentage"),
         ("count", 12.5, "a whole number of at least 1"),
@@ -405,7 +405,7 @@ def test_a_form_without_its_keys_is_refused_in_one_line() -> None:
     book["Offer"].delete_rows(11)
     quotes = read(book)
     assert quotes.offers == ()
-    assert "the hidden row or column of keys on the sheet Offer, 报价 is gone" in str(quotes.unread[-1].reason)
+    assert "the hidden row or column of keys on the sheet Offer is gone" in str(quotes.unread[-1].reason)
 
 
 def test_a_newer_form_is_refused() -> None:

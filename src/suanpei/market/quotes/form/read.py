@@ -15,7 +15,7 @@ from suanpei.market.quotes.form.values import ValueReader, is_blank
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
 from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
-from suanpei.market.rfq.words import FORM_LANGUAGES, load_form_words
+from suanpei.market.rfq.words import load_form_words
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates
 from suanpei.units import MONTH_HOURS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.document import Document
-    from suanpei.market.rfq.words import FormWords
+    from suanpei.market.rfq.words import FormLanguage, FormWords
 
 _NOWHERE = Cell(text="", place="")
 
@@ -70,7 +70,12 @@ def read_form(
     if refusal is not None:
         whole = Unread(file=document.file, cell="", reason=refusal)
         return Quotes(offers=(), questions=(), unread=(*_unread(document, form), whole), assumptions=())
-    reader = ValueReader(file=document.file, seller=form.head.get("seller", _NOWHERE).text, words=words)
+    reader = ValueReader(
+        file=document.file,
+        seller=form.head.get("seller", _NOWHERE).text,
+        words=words,
+        language=_language(form),
+    )
     head = _read_head(form, reader, as_of)
     remarks = _read_answers(form, reader)
     basis = FormBasis(file=document.file, catalogue=catalogue, currency=currency, rates=rates or ExchangeRates())
@@ -93,6 +98,11 @@ def read_form(
     )
 
 
+def _language(form: FormCells) -> FormLanguage:
+    """Give the language that a form was written in, in which its sheets and lists are named."""
+    return "zh" if form.marker.language == "zh" else "en"
+
+
 def _refuse_whole(form: FormCells, words: FormWords) -> Message | None:
     """Say why nothing can be read of a form: of a newer version, cut up, or blank; None where there are lines."""
     if form.marker.version > words.version:
@@ -101,7 +111,7 @@ def _refuse_whole(form: FormCells, words: FormWords) -> Message | None:
             given=form.marker.version,
             known=words.version,
         )
-    titles = [words.sheet_title("offers", language) for language in FORM_LANGUAGES]
+    titles = [words.sheet_title("offers", _language(form))]
     if "offers" not in form.marked:
         return Message("the file holds no offers of the form: they stand on the sheet {titles}", titles=titles)
     if "offers" not in form.keyed:
@@ -181,7 +191,10 @@ def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
         reader.ask(
             "",
             Message("the file holds no answers to the requirements"),
-            Message("Please send the whole workbook, with the sheet {titles} filled.", titles=_titles(reader.words)),
+            Message(
+                "Please send the whole workbook, with the sheet {titles} filled.",
+                titles=[reader.words.sheet_title("requirements", reader.language)],
+            ),
         )
         return ()
     remarks: list[str] = []
@@ -215,7 +228,3 @@ def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
             Message("Please mark as met or not: {items}.", items=unanswered),
         )
     return tuple(remarks)
-
-
-def _titles(words: FormWords) -> list[str]:
-    return [words.sheet_title("requirements", language) for language in FORM_LANGUAGES]

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.rfq.fields import FIELDS_BY_KEY, LINE_FIELDS
-from suanpei.market.rfq.words import FORM_LANGUAGES
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suanpei.market.quotes.form.cells import Cell, FilledLine
-    from suanpei.market.rfq.words import FormWords
+    from suanpei.market.rfq.words import FormLanguage, FormWords
 
 _MOST = Decimal(10**12)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -40,6 +39,8 @@ class ValueReader:
     file: str
     seller: str
     words: FormWords
+    language: FormLanguage
+    """Of the form: the seller is asked in the words of its lists."""
     currency: str = ""
     """Code of the line; empty is not settled. Decides whether a lone comma parts thousands."""
     unread: list[Unread] = field(default_factory=list)
@@ -52,8 +53,7 @@ class ValueReader:
         choices = FIELDS_BY_KEY[key].choices
         code = self.words.read_choice(choices, cell.text)
         if code is None:
-            by_language = [self.words.choices(choices, language).values() for language in FORM_LANGUAGES]
-            words = [" / ".join(dict.fromkeys(pair)) for pair in zip(*by_language, strict=True)]
+            words = list(self.words.choices(choices, self.language).values())
             self._refuse(key, cell, Message("one of the list: {words}", words=words))
         return code
 
