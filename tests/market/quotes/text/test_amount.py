@@ -108,3 +108,59 @@ def test_a_number_is_exact(value: object) -> None:
 @given(st.integers(min_value=1, max_value=10**9))
 def test_thousands_change_nothing(value: int) -> None:
     assert amounts(f"¥{value:,}") == amounts(f"¥{value}") == [(Fraction(value), Fraction(value), "CNY")]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A800：7元/卡/时", "7"),
+        ("H800报价：6.8万/台/月", 68_000),
+        ("H800：11.5元/卡/时，公网带宽 80元/Mbps/月", "11.5"),
+    ],
+)
+def test_a_sum_may_stand_right_behind_a_colon(text: str, value: int | str) -> None:
+    assert [low for low, _, _ in amounts(text, is_price=False)] == [Fraction(value)]
+
+
+@pytest.mark.parametrize("text", ["10:22", "收敛比 1:1", "9:30-18:00"])
+def test_a_clock_or_a_ratio_is_no_price(text: str) -> None:
+    assert amounts(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("80元/Mbps/月", "公网IP 50元/个/月", "0.8元/GB", "300元/次", "1500元/人/天", "0.9元/千瓦时", "$4 per IP"),
+        *("80元/月/Mbps", "每次 200元/次"),
+    ],
+)
+def test_a_sum_for_something_else_is_not_the_price_of_a_card(text: str) -> None:
+    assert amounts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("5万8，含税", 58_000, 58_000),  # 5 × 10,000 + 8 × 1,000
+        ("每台每月6万8，含税6%", 68_000, 68_000),
+        ("6万8。", 68_000, 68_000),
+        ("5万8500", 58_500, 58_500),  # 5 × 10,000 + 8,500
+        ("6万8-7万2/台/月", 68_000, 72_000),
+        ("六万八-七万二", 68_000, 72_000),
+        ("1万2-1万5", 12_000, 15_000),
+        ("9千5-1万", 9_500, 10_000),
+        ("5万8~6万2", 58_000, 62_000),
+        ("5万8至6万", 58_000, 60_000),
+        ("1.2亿", 120_000_000, 120_000_000),
+        ("5百", 500, 500),
+    ],
+)
+def test_the_tail_of_a_scale_is_read(text: str, low: int, high: int) -> None:
+    assert [(one_low, one_high) for one_low, one_high, _ in amounts(text)] == [(Fraction(low), Fraction(high))]
+
+
+@pytest.mark.parametrize(
+    "text", ["5万83", "5万8卡", "1.2万亿", "5万83，公网 80元/月", "11。5", "11..5", "11.5.3", "11..5元，公网80元/月"]
+)
+def test_what_is_not_read_to_its_end_is_no_price_and_nor_is_what_stands_beside_it(text: str) -> None:
+    assert amounts(text) == []
