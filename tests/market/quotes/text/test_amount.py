@@ -164,3 +164,38 @@ def test_the_tail_of_a_scale_is_read(text: str, low: int, high: int) -> None:
 )
 def test_what_is_not_read_to_its_end_is_no_price_and_nor_is_what_stands_beside_it(text: str) -> None:
     assert amounts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("原价15 现价11.5", "11.5", "11.5"),
+        ("11.5元/12.2元（含税）", "12.2", "12.2"),  # the word for tax stands beside 12.2
+        ("11.5元（不含税）/12.2元", "11.5", "11.5"),
+        ("含税6.8万/台/月，不含税6.4万/台/月", 68_000, 68_000),
+        ("不含税6.4万/台/月，含税6.8万/台/月", 64_000, 64_000),
+        ("64卡以上10.5 64卡以下11.5", "10.5", "11.5"),
+    ],
+)
+def test_the_price_among_several_sums_is_told(text: str, low: int | str, high: int | str) -> None:
+    assert [(one_low, one_high) for one_low, one_high, _ in amounts(text)] == [(Fraction(low), Fraction(high))]
+
+
+def test_prices_far_apart_are_no_tax_of_each_other() -> None:
+    assert [low for low, _, _ in amounts("含税6.8万/台/月，不含税70万/台/月")] == [Fraction(68_000), Fraction(700_000)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_from", "is_most"),
+    [
+        ("不低于7万", True, False),
+        ("7万/台/月以上", True, False),
+        ("7万以上均含税", False, False),
+        ("不到7万", False, True),
+        ("up to 11.5", False, True),
+        ("11.5元/卡/时以内", False, True),
+    ],
+)
+def test_a_bound_of_a_price_is_told(text: str, is_from: bool, is_most: bool) -> None:
+    (amount,) = CLUES.amounts.read(plain(text), is_price=True)
+    assert (amount.is_from, amount.is_most) == (is_from, is_most)

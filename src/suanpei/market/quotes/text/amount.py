@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.text.choice import AmountChooser
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader
 from suanpei.quantities.number import read_number
 
@@ -32,7 +33,8 @@ _NO_MONEY = re.compile(
     r"\s*(?:gi?b|g|ti?b|t|mb|[gt]bps|g?bit|%|个点|折|vcpu|核|u(?![a-z])|kw|w(?![a-z])|nm|x(?![a-z])|×|\*\d|mbps|成|月\d|:\d"
     r"|个(?:月|点|节点)|tflops|tops)(?![a-z])"
 )
-_BEFORE_NUMBER = r"(?<![\d.,a-z_#/-])"
+_BEFORE_NUMBER = r"(?<![\d.,a-z_#-])(?<!(?<![元块])/)"
+_COUNTED = ("card", "node")
 _CLOCK_BEFORE = re.compile(r"(?<![a-z\d])\d{1,2}:$")
 """``10:22`` and ``1:1`` are no price, ``A800:7`` is one."""
 _BROKEN = re.compile(r"(?<![\d.a-z_/-])\d[\d,]*(?:\.{2,}\d|。\d|(?:\.\d+){2,})[\d.。]*")
@@ -59,6 +61,8 @@ class Amount:
     unit: Unit
     is_from: bool
     """Whether it is a lowest price: 起, from, or a star."""
+    is_most: bool = False
+    """Whether it is a highest price: 不到, 以内, up to."""
     has_decimal_comma: bool
     start: int
     end: int
@@ -71,6 +75,7 @@ class AmountReader:
     def __init__(self, words: QuoteWords) -> None:
         self._words = words
         self.units = UnitReader(words)
+        self._chooser = AmountChooser(words)
         currency = words.currencies.source
 
         def one(name: str, before: str) -> str:
@@ -89,7 +94,11 @@ class AmountReader:
             rf"\s*(?:/|每|per\s+|pro\s+|each\s+)\s*(?:每|1\s*)?(?:个?(?:{counted})|个(?=[/,;)\s]|$))"
         )
         self._money_behind = re.compile(rf"\s*(?:亿|万|{currency}|/|每|per\s)")
-        self._from_after = re.compile(rf"\s*\*?\s*(?:\*(?![\d\w])|\*$|(?:{words.from_after.source})(?![租订付]))")
+        self._from_after = re.compile(
+            rf"\s*\*?\s*(?:\*(?![\d\w])|\*$|(?:{words.from_after.source})(?![租订付均价报为都所]))"
+        )
+        self._most_before = re.compile(rf"(?:{words.most_before.source})\s*:?\s*$")
+        self._most_after = re.compile(rf"\s*(?:{words.most_after.source})")
 
     def read(self, text: str, *, is_price: bool) -> tuple[Amount, ...]:
         """Find the amounts of a text.
@@ -121,7 +130,7 @@ class AmountReader:
             if amount is not None:
                 found.append(amount)
                 position = max(position, amount.end)
-        return tuple(found)
+        return self._chooser.choose(text, tuple(found)) if len(found) > 1 else tuple(found)
 
     def _has_broken(self, text: str, dates: list[tuple[int, int]], *, is_price: bool) -> bool:
         """Tell whether a price of the text has a slip in its digits: then none of the text's numbers is taken."""
@@ -153,10 +162,15 @@ class AmountReader:
             return None
         written = next((match[name] for name in ("before1", "after1", "before2", "after2") if match[name]), None)
         currency = self._words.currencies.group(written) if written else None
-        is_scaled = bool(match["scale1"] or match["scale2"])
         if currency is None and (_NO_MONEY.match(text, end) or _CLOCK_BEFORE.search(text[: match.start()])):
             return None
         unit = self.units.follow(text, end)
+        is_scaled = bool(match["scale1"] or match["scale2"])
+        if currency is None and text[: match.start()].endswith("/"):
+            return None  # "元/7天"
+        is_bare = currency is None and not is_scaled and not unit.is_marked and low.denominator == 1
+        if is_bare and unit.billed in _COUNTED and unit.period is None:
+            return None  # "64卡以上"
         if self._of_other.match(text, end) or self._of_other.match(text, max(end, unit.end)):
             return None
         is_led = self._lead.search(text[: match.start()]) is not None
@@ -171,6 +185,7 @@ class AmountReader:
             is_scaled=is_scaled,
             unit=unit if not unit.is_empty else NO_UNIT,
             is_from=bool(after or self._from_before.search(text[: match.start()])),
+            is_most=bool(self._most_after.match(text, end) or self._most_before.search(text[: match.start()])),
             has_decimal_comma=has_comma,
             start=match.start(),
             end=max(end, after.end() if after else end),

@@ -126,6 +126,8 @@ class QuoteWords:
     no_price: Vocabulary
     from_before: Vocabulary
     from_after: Vocabulary
+    most_before: Vocabulary
+    most_after: Vocabulary
     price_lead: Vocabulary
     stock: Vocabulary
     tax: Vocabulary
@@ -185,6 +187,8 @@ def _compile(table: Mapping[str, Any]) -> QuoteWords:
         no_price=Vocabulary(table["no_price"]),
         from_before=Vocabulary({"before": table["from_price"]["before"]}),
         from_after=Vocabulary({"after": table["from_price"]["after"]}),
+        most_before=Vocabulary({"before": table["most_price"]["before"]}),
+        most_after=Vocabulary({"after": table["most_price"]["after"]}),
         price_lead=Vocabulary(table["lead"]),
         stock=Vocabulary(table["stock"]),
         tax=Vocabulary({"tax": table["tax"]["words"]}),
