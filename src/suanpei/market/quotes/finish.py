@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -34,7 +35,7 @@ SUSPICIONS = frozenset(
 INFERENCES = frozenset(
     {
         *("unit_missing_inferred", "currency_missing_inferred", "node_size_inferred", "quantity_unit_missing"),
-        *("from_price", "component_price", "memory_unit_missing", "per_PFLOPS", "unknown_card"),
+        *("from_price", "up_to_price", "component_price", "memory_unit_missing", "per_PFLOPS", "unknown_card"),
     }
 )
 """Flags of offers of which something was inferred or is only a part."""
@@ -140,7 +141,15 @@ def _term(draft: Draft) -> Term | None:
         name = "on_demand" if hours <= 1 else "daily" if hours < PERIOD_HOURS["week"] else "monthly"
         if least < PERIOD_HOURS["month"] or name != "on_demand":
             pricing = name
-    return _make_term(pricing, least)
+    fine = draft.terms.billing_hours or _fine_hours(draft)
+    term = _make_term("on_demand" if fine is not None and pricing is None else pricing, least)
+    return term if fine is None or term is None or term.billing_hours > 1 else replace(term, billing_hours=float(fine))
+
+
+def _fine_hours(draft: Draft) -> Fraction | None:
+    """Give the minute or second that the price is for. [h]"""
+    hours = draft.readings[0].period_hours if draft.readings else None
+    return hours if hours is not None and hours < 1 else None
 
 
 @lru_cache(maxsize=1_024)
@@ -223,6 +232,8 @@ def _flag_price(draft: Draft, flags: set[str], currency: str) -> None:
         flags.add("currency_missing_inferred")
     if amount.is_from:
         flags.add("from_price")
+    if amount.is_most:
+        flags.add("up_to_price")
     if amount.has_decimal_comma:
         flags.add("decimal_comma")
     if draft.second_tier is not None:

@@ -21,6 +21,7 @@ PLAIN: Mapping[str, Message] = {
     "deposit": Message("a deposit is asked"),
     "egress_fee": Message("traffic out is billed"),
     "from_price": Message("a lowest price ('from'): the real one may be higher"),
+    "up_to_price": Message("a highest price ('up to'): the real one may be lower"),
     "fullwidth_digits": Message("written in full-width digits"),
     "impossible_memory": Message("no such card has this memory"),
     "includes_power": Message("power and cabinet are in the price"),

@@ -108,3 +108,94 @@ def test_a_number_is_exact(value: object) -> None:
 @given(st.integers(min_value=1, max_value=10**9))
 def test_thousands_change_nothing(value: int) -> None:
     assert amounts(f"¥{value:,}") == amounts(f"¥{value}") == [(Fraction(value), Fraction(value), "CNY")]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A800：7元/卡/时", "7"),
+        ("H800报价：6.8万/台/月", 68_000),
+        ("H800：11.5元/卡/时，公网带宽 80元/Mbps/月", "11.5"),
+    ],
+)
+def test_a_sum_may_stand_right_behind_a_colon(text: str, value: int | str) -> None:
+    assert [low for low, _, _ in amounts(text, is_price=False)] == [Fraction(value)]
+
+
+@pytest.mark.parametrize("text", ["10:22", "收敛比 1:1", "9:30-18:00"])
+def test_a_clock_or_a_ratio_is_no_price(text: str) -> None:
+    assert amounts(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("80元/Mbps/月", "公网IP 50元/个/月", "0.8元/GB", "300元/次", "1500元/人/天", "0.9元/千瓦时", "$4 per IP"),
+        *("80元/月/Mbps", "每次 200元/次"),
+    ],
+)
+def test_a_sum_for_something_else_is_not_the_price_of_a_card(text: str) -> None:
+    assert amounts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("5万8，含税", 58_000, 58_000),  # 5 × 10,000 + 8 × 1,000
+        ("每台每月6万8，含税6%", 68_000, 68_000),
+        ("6万8。", 68_000, 68_000),
+        ("5万8500", 58_500, 58_500),  # 5 × 10,000 + 8,500
+        ("6万8-7万2/台/月", 68_000, 72_000),
+        ("六万八-七万二", 68_000, 72_000),
+        ("1万2-1万5", 12_000, 15_000),
+        ("9千5-1万", 9_500, 10_000),
+        ("5万8~6万2", 58_000, 62_000),
+        ("5万8至6万", 58_000, 60_000),
+        ("1.2亿", 120_000_000, 120_000_000),
+        ("5百", 500, 500),
+    ],
+)
+def test_the_tail_of_a_scale_is_read(text: str, low: int, high: int) -> None:
+    assert [(one_low, one_high) for one_low, one_high, _ in amounts(text)] == [(Fraction(low), Fraction(high))]
+
+
+@pytest.mark.parametrize(
+    "text", ["5万83", "5万8卡", "1.2万亿", "5万83，公网 80元/月", "11。5", "11..5", "11.5.3", "11..5元，公网80元/月"]
+)
+def test_what_is_not_read_to_its_end_is_no_price_and_nor_is_what_stands_beside_it(text: str) -> None:
+    assert amounts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("原价15 现价11.5", "11.5", "11.5"),
+        ("11.5元/12.2元（含税）", "12.2", "12.2"),  # the word for tax stands beside 12.2
+        ("11.5元（不含税）/12.2元", "11.5", "11.5"),
+        ("含税6.8万/台/月，不含税6.4万/台/月", 68_000, 68_000),
+        ("不含税6.4万/台/月，含税6.8万/台/月", 64_000, 64_000),
+        ("64卡以上10.5 64卡以下11.5", "10.5", "11.5"),
+    ],
+)
+def test_the_price_among_several_sums_is_told(text: str, low: int | str, high: int | str) -> None:
+    assert [(one_low, one_high) for one_low, one_high, _ in amounts(text)] == [(Fraction(low), Fraction(high))]
+
+
+def test_prices_far_apart_are_no_tax_of_each_other() -> None:
+    assert [low for low, _, _ in amounts("含税6.8万/台/月，不含税70万/台/月")] == [Fraction(68_000), Fraction(700_000)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_from", "is_most"),
+    [
+        ("不低于7万", True, False),
+        ("7万/台/月以上", True, False),
+        ("7万以上均含税", False, False),
+        ("不到7万", False, True),
+        ("up to 11.5", False, True),
+        ("11.5元/卡/时以内", False, True),
+    ],
+)
+def test_a_bound_of_a_price_is_told(text: str, is_from: bool, is_most: bool) -> None:
+    (amount,) = CLUES.amounts.read(plain(text), is_price=True)
+    assert (amount.is_from, amount.is_most) == (is_from, is_most)

@@ -63,12 +63,30 @@ def test_terms_are_read(role: str, text: str, expected: dict[str, Any]) -> None:
         ("note", "含6个点专票", "in", "0.06"),
         ("text", "H800 7.8万/月 不含税 预付30%", "out", None),
         ("note", "excl. 9% GST", "out", "0.09"),
+        ("note", "不含税 税率6%", "out", "0.06"),
+        ("note", "另加6个点", "out", "0.06"),
+        ("note", "开票加6%", "out", "0.06"),
+        ("note", "加6个点税", "out", "0.06"),
+        ("note", "税点6个点", "out", "0.06"),
+        ("note", "+税", "out", None),
+        ("note", "是否含税：是", "in", None),
+        ("price", "价税合计11.5", "in", None),
     ],
 )
 def test_tax_is_read(role: str, text: str, state: str, rate: str | None) -> None:
     tax = CLUES.read(role, text).tax
     assert tax is not None
     assert (tax.state, tax.rate_fraction) == (state, None if rate is None else Decimal(rate))
+
+
+@pytest.mark.parametrize("text", ["是否含税待定", "含税价请咨询", "税费待定", "是否含税"])
+def test_an_open_question_of_tax_is_no_answer(text: str) -> None:
+    assert CLUES.read("note", text).tax is None
+
+
+@pytest.mark.parametrize(("text", "hours"), [("按分钟计费", Fraction(1, 60)), ("按秒计费", Fraction(1, 3600))])
+def test_a_fine_bill_is_told(text: str, hours: Fraction) -> None:
+    assert (CLUES.read("note", text).terms or NO_TERMS).billing_hours == hours
 
 
 @pytest.mark.parametrize(("cell", "state"), [("是", "in"), ("否", "out"), ("6%", "in")])

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.text.choice import AmountChooser
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader
 from suanpei.quantities.number import read_number
 
@@ -23,13 +24,22 @@ _NUMBER = (
 )
 _BARE = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 """A number as most tables write it."""
-_TAIL = r"\d(?:千|百)?(?![\d.,万卡台张块节个x×折%gt-])"
-_SCALES = {"万": 10_000, "w": 10_000, "千": 1_000, "k": 1_000}
+_TAIL = r"(?:\d{4}|\d(?:千|百)?)(?!,\d{3}(?!\d)|\.\d|-\s*[a-z]|[\d万亿卡台张块节个x×折%gt])"
+"""What follows a scale: 5万8 and 5万8千 are 58,000, 5万8500 is 58,500."""
+_TORN_TAIL = re.compile(r"(?:[\d二两三四五六七八九亿]|万|一(?=[-~至到,;.。]|$))(?!千[卡张台块个p]|百[卡张台块个p])")
+"""What stands right behind a scale and is not read: the number without it is no price."""
+_SCALES = {"亿": 100_000_000, "万": 10_000, "w": 10_000, "千": 1_000, "k": 1_000, "百": 100}
 _NO_MONEY = re.compile(
-    r"\s*(?:gi?b|g|ti?b|t|mb|[gt]bps|g?bit|%|个点|折|vcpu|核|u(?![a-z])|kw|w(?![a-z])|nm|x(?![a-z])|×|成|月\d|:\d"
+    r"\s*(?:gi?b|g|ti?b|t|mb|[gt]bps|g?bit|%|个点|折|vcpu|核|u(?![a-z])|kw|w(?![a-z])|nm|x(?![a-z])|×|\*\d|mbps|成|月\d|:\d"
     r"|个(?:月|点|节点)|tflops|tops)(?![a-z])"
 )
-_BEFORE_NUMBER = r"(?<![\d.,a-z_#:/-])"
+_BEFORE_NUMBER = r"(?<![\d.,a-z_#-])(?<!(?<![元块])/)"
+_COUNTED = ("card", "node")
+_CLOCK_BEFORE = re.compile(r"(?<![a-z\d])\d{1,2}:$")
+"""``10:22`` and ``1:1`` are no price, ``A800:7`` is one."""
+_BROKEN = re.compile(r"(?<![\d.a-z_/-])\d[\d,]*(?:\.{2,}\d|。\d|(?:\.\d+){2,})[\d.。]*")
+"""A slip of the pen between digits: ``11..5``, ``11。5``, ``11.5.3``."""
+_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 _DATE_LIKE = re.compile(r"(?:19|20)\d\d\s*(?:[年/.-]\s*\d{1,2}(?:\s*[月/.-]\s*\d{1,2}\s*日?)?|年(?!\d))")
 _LONGEST_NUMBER = 20
 """A longer number is no price. [characters]"""
@@ -51,6 +61,8 @@ class Amount:
     unit: Unit
     is_from: bool
     """Whether it is a lowest price: 起, from, or a star."""
+    is_most: bool = False
+    """Whether it is a highest price: 不到, 以内, up to."""
     has_decimal_comma: bool
     start: int
     end: int
@@ -63,12 +75,13 @@ class AmountReader:
     def __init__(self, words: QuoteWords) -> None:
         self._words = words
         self.units = UnitReader(words)
+        self._chooser = AmountChooser(words)
         currency = words.currencies.source
 
         def one(name: str, before: str) -> str:
             return (
                 rf"(?:(?P<before{name}>{currency})\s*|{before})(?P<number{name}>{_NUMBER})"
-                rf"(?:\s*(?P<scale{name}>万|千|[kw](?![a-z]))(?P<tail{name}>{_TAIL})?)?"
+                rf"(?:\s*(?P<scale{name}>亿|万|千|百|[kw](?![a-z]))(?P<tail{name}>{_TAIL})?)?"
                 rf"(?:\s*(?P<after{name}>{currency})(?P<tenths{name}>\d(?!\d))?)?"
             )
 
@@ -76,7 +89,16 @@ class AmountReader:
         self._pattern = re.compile(one("1", _BEFORE_NUMBER) + joined)
         self._lead = re.compile(rf"(?:{words.price_lead.source})\s*(?:[:为是]|约)?\s*$")
         self._from_before = re.compile(rf"(?:{words.from_before.source})\s*:?\s*$")
-        self._from_after = re.compile(rf"\s*\*?\s*(?:\*(?![\d\w])|\*$|(?:{words.from_after.source})(?![租订付]))")
+        counted = words.counts["other"].source
+        self._of_other = re.compile(
+            rf"\s*(?:/|每|per\s+|pro\s+|each\s+)\s*(?:每|1\s*)?(?:个?(?:{counted})|个(?=[/,;)\s]|$))"
+        )
+        self._money_behind = re.compile(rf"\s*(?:亿|万|{currency}|/|每|per\s)")
+        self._from_after = re.compile(
+            rf"\s*\*?\s*(?:\*(?![\d\w])|\*$|(?:{words.from_after.source})(?![租订付均价报为都所]))"
+        )
+        self._most_before = re.compile(rf"(?:{words.most_before.source})\s*:?\s*$")
+        self._most_after = re.compile(rf"\s*(?:{words.most_after.source})")
 
     def read(self, text: str, *, is_price: bool) -> tuple[Amount, ...]:
         """Find the amounts of a text.
@@ -94,17 +116,32 @@ class AmountReader:
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def _read(self, text: str, is_price: bool) -> tuple[Amount, ...]:  # noqa: FBT001
         dates = [found.span() for found in _DATE_LIKE.finditer(text)]
+        if self._has_broken(text, dates, is_price=is_price):
+            return ()
         found: list[Amount] = []
         position = 0
         while (match := self._pattern.search(text, position)) is not None:
             position = max(match.end(), position + 1)
             if any(start <= match.start("number1") < end for start, end in dates):
                 continue
+            if _is_torn(text, match):
+                return ()
             amount = self._amount(text, match, is_price=is_price)
             if amount is not None:
                 found.append(amount)
                 position = max(position, amount.end)
-        return tuple(found)
+        return self._chooser.choose(text, tuple(found)) if len(found) > 1 else tuple(found)
+
+    def _has_broken(self, text: str, dates: list[tuple[int, int]], *, is_price: bool) -> bool:
+        """Tell whether a price of the text has a slip in its digits: then none of the text's numbers is taken."""
+        for found in _BROKEN.finditer(text):
+            is_date = any(start <= found.start() < end for start, end in dates)
+            if is_date or _THOUSANDS.fullmatch(found.group()):
+                continue
+            is_led = self._lead.search(text[: found.start()]) is not None
+            if is_price or is_led or self._money_behind.match(text, found.end()):
+                return True
+        return False
 
     def _amount(self, text: str, match: re.Match[str], *, is_price: bool) -> Amount | None:
         low, has_comma = _value(match, "1")
@@ -125,10 +162,17 @@ class AmountReader:
             return None
         written = next((match[name] for name in ("before1", "after1", "before2", "after2") if match[name]), None)
         currency = self._words.currencies.group(written) if written else None
-        is_scaled = bool(match["scale1"] or match["scale2"])
-        if currency is None and _NO_MONEY.match(text, end):
+        if currency is None and (_NO_MONEY.match(text, end) or _CLOCK_BEFORE.search(text[: match.start()])):
             return None
         unit = self.units.follow(text, end)
+        is_scaled = bool(match["scale1"] or match["scale2"])
+        if currency is None and text[: match.start()].endswith("/"):
+            return None  # "元/7天"
+        is_bare = currency is None and not is_scaled and not unit.is_marked and low.denominator == 1
+        if is_bare and unit.billed in _COUNTED and unit.period is None:
+            return None  # "64卡以上"
+        if self._of_other.match(text, end) or self._of_other.match(text, max(end, unit.end)):
+            return None
         is_led = self._lead.search(text[: match.start()]) is not None
         if not (is_price or is_led or _speaks_for_itself(currency, is_scaled=is_scaled, unit=unit)):
             return None
@@ -141,6 +185,7 @@ class AmountReader:
             is_scaled=is_scaled,
             unit=unit if not unit.is_empty else NO_UNIT,
             is_from=bool(after or self._from_before.search(text[: match.start()])),
+            is_most=bool(self._most_after.match(text, end) or self._most_before.search(text[: match.start()])),
             has_decimal_comma=has_comma,
             start=match.start(),
             end=max(end, after.end() if after else end),
@@ -172,6 +217,16 @@ def _speaks_for_itself(currency: str | None, *, is_scaled: bool, unit: Unit) -> 
     if is_scaled:
         return unit.is_marked or unit.billed is None
     return unit.is_marked and unit.period is not None
+
+
+def _is_torn(text: str, match: re.Match[str]) -> bool:
+    """Tell whether digits behind a scale were not read: 5万83, 6万8卡."""
+    return any(
+        match[f"scale{name}"] is not None
+        and match[f"tail{name}"] is None
+        and _TORN_TAIL.match(text, match.end(f"scale{name}")) is not None
+        for name in ("1", "2")
+    )
 
 
 def _value(match: re.Match[str], name: str) -> tuple[Fraction | None, bool]:

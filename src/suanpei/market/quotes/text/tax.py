@@ -28,8 +28,11 @@ class TaxReader:
         self._wording = re.compile(
             rf"{joined}{_RATE}\s*(?:%|个点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
-            rf"|(?:{joined})?(?:{words.tax.source})(?:\s*[:(率]{{0,2}}\s*{_RATE}\s*%\)?)?"
+            rf"|(?:{joined})?(?:{words.tax.source})"
+            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个点)\)?)?"
         )
+        self._question = re.compile(r"是否含税\s*[:为]?\s*(?P<answer>[是否])?")
+        self._open = re.compile(rf"(?:{words.tax.source})[^\s,;。、]{{0,4}}?[:请]?\s*(?:{said['open'].source})")
 
     def read(self, text: str, *, heading: str = "", is_tax: bool = False) -> Tax:
         """Read what a text says of tax.
@@ -39,6 +42,7 @@ class TaxReader:
             heading: Of its column, which a bare yes, no or rate answers. [-]
             is_tax: Whether it stands under a heading about tax: all of it is then about tax. [-]
         """
+        text = self._open.sub(" ", self._question.sub(_answer, text)).strip()
         if is_tax:
             return self._of_column(text, plain(heading))
         found = self._wording.search(text)
@@ -64,6 +68,11 @@ class TaxReader:
             if said.pattern.match(wording):
                 return replace(read_tax(f"{full} {wording}"), wording=wording)
         return tax
+
+
+def _answer(found: re.Match[str]) -> str:
+    """Give what 是否含税 is answered with; without an answer it says nothing."""
+    return {"是": _IN, "否": _OUT, None: " "}[found["answer"]]
 
 
 def join_taxes(first: Tax, second: Tax) -> Tax:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _MONTHS_PAID = r"[一二两三四五六七八九十\d]{1,2}"
 _DEPOSIT_AND_PAY = re.compile(rf"押({_MONTHS_PAID})付({_MONTHS_PAID})")
 _PAY_AND_DEPOSIT = re.compile(rf"付({_MONTHS_PAID})押({_MONTHS_PAID})")
+_FINE_BILLING = re.compile(
+    r"按(?P<unit>分钟|秒)|(?:per[ -]|by the )(?P<said>second|minute)[ -]?(?:billing|billed)"
+    r"|billed (?:per|by the) (?P<word>second|minute)"
+)
 _CHINESE_DIGITS = {character: value for value, character in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
 _PRICING_ORDER = (
     *(
@@ -55,6 +59,8 @@ class Terms:
 
     pricing: str | None = None
     """A group of the vocabulary ``pricing``."""
+    billing_hours: Fraction | None = None
+    """What is started is paid, where the text says so of minutes or seconds (按分钟计费). [h]"""
     minimum_hours: Fraction | None = None
     """Shortest rental; 0 where the text says that there is none. [h]"""
     deposit_months: Decimal | None = None
@@ -76,6 +82,7 @@ def join_terms(first: Terms, second: Terms) -> Terms:
     """Fill what terms leave open with what second ones say."""
     return Terms(
         pricing=first.pricing or second.pricing,
+        billing_hours=first.billing_hours or second.billing_hours,
         minimum_hours=second.minimum_hours if first.minimum_hours is None else first.minimum_hours,
         deposit_months=first.deposit_months or second.deposit_months,
         prepaid_months=first.prepaid_months or second.prepaid_months,
@@ -136,6 +143,7 @@ class TermReader:
         discount = self._discount.search(text)
         return Terms(
             pricing=pricing,
+            billing_hours=self._read_billing(text),
             minimum_hours=self._read_minimum(text, is_term=is_term),
             deposit_months=deposit,
             prepaid_months=ahead or None,
@@ -144,6 +152,12 @@ class TermReader:
             kept_fraction=_kept(discount) if discount else None,
             is_discount_applied=self._is_applied(text),
             has_thirty_days=self._words.thirty_days.has(text),
+        )
+
+    def _read_billing(self, text: str) -> Fraction | None:
+        found = _FINE_BILLING.search(text)
+        return (
+            PERIOD_HOURS[self._words.periods.group(found["unit"] or found["said"] or found["word"])] if found else None
         )
 
     def _read_minimum(self, text: str, *, is_term: bool) -> Fraction | None:
@@ -172,7 +186,8 @@ class TermReader:
         return (Decimal(found[1] or found[2]) if found else None), None
 
     def _is_applied(self, text: str) -> bool | None:
-        if self._words.terms["already_discounted"].has(text):
+        said = self._words.terms
+        if said["already_discounted"].has(text) or (said["list_price"].has(text) and said["present_price"].has(text)):
             return True
         return False if self._words.terms["before_discount"].has(text) else None
 

@@ -31,7 +31,7 @@ _JOINS = re.compile(r"[\s_\-]+")
 _CHINESE_NUMBER = re.compile(
     r"(?<![\d.万千元块每押付第统])(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
     r"(?=[万千块元卡台张年天月折节机]|个(?:月|节点)|[一二三四五六七八九]?折)"
-    r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。]|$)"
+    r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。;)~至到含不起-]|$)"
 )
 _WIDE_DIGITS = re.compile("[０-９]")
 
@@ -126,6 +126,8 @@ class QuoteWords:
     no_price: Vocabulary
     from_before: Vocabulary
     from_after: Vocabulary
+    most_before: Vocabulary
+    most_after: Vocabulary
     price_lead: Vocabulary
     stock: Vocabulary
     tax: Vocabulary
@@ -185,6 +187,8 @@ def _compile(table: Mapping[str, Any]) -> QuoteWords:
         no_price=Vocabulary(table["no_price"]),
         from_before=Vocabulary({"before": table["from_price"]["before"]}),
         from_after=Vocabulary({"after": table["from_price"]["after"]}),
+        most_before=Vocabulary({"before": table["most_price"]["before"]}),
+        most_after=Vocabulary({"after": table["most_price"]["after"]}),
         price_lead=Vocabulary(table["lead"]),
         stock=Vocabulary(table["stock"]),
         tax=Vocabulary({"tax": table["tax"]["words"]}),

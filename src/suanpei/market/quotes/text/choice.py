@@ -1,0 +1,75 @@
+"""Which of several sums of one text is the price: the present one, the one that the word for tax belongs to.
+
+``原价15 现价11.5`` is 11.5; ``11.5元/12.2元（含税）`` is 12.2 with tax; ``64卡以上10.5 64卡以下11.5`` is 10.5 to 11.5.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.text.amount import Amount
+    from suanpei.market.quotes.text.words import QuoteWords
+
+_MOST_TAX_RATIO = Fraction(13, 10)
+"""Two sums further apart are not the same price with and without tax: no value-added tax is above 27 %. [-]"""
+
+
+class AmountChooser:
+    """Chooses with one catalogue's words."""
+
+    def __init__(self, words: QuoteWords) -> None:
+        self._listed = re.compile(rf"(?:{words.terms['list_price'].source})\s*(?:[:为是]|约)?\s*$")
+        tax = words.tax.source
+        self._tax = words.tax
+        self._tax_before = re.compile(rf"(?:{tax})(?:[价的]|单价|报价|价格|月租)?\s*[:为是]?\s*$")
+        self._tax_behind = re.compile(rf"\s*[(]?\s*(?:{tax})")
+        cards = words.counts["loose_cards"].source
+        self._step = re.compile(rf"\d\s*(?:{cards})\s*(?:以上|以下|以内|及以上)")
+
+    def choose(self, text: str, amounts: tuple[Amount, ...]) -> tuple[Amount, ...]:
+        """Leave out sums that are not the price.
+
+        Args:
+            text: In plain form. [-]
+            amounts: All sums of the text, in its order. [-]
+        """
+        present = tuple(one for one in amounts if not self._listed.search(text[: one.start]))
+        amounts = self._choose_tax(text, present or amounts)
+        return self._join_steps(text, amounts)
+
+    def _choose_tax(self, text: str, amounts: tuple[Amount, ...]) -> tuple[Amount, ...]:
+        """Of the same price with and without tax, keep the one beside the first word for tax, which the tax is of."""
+        if len(amounts) != 2 or (first := self._tax.search(text)) is None:
+            return amounts
+        one, other = amounts
+        units = {(amount.unit.billed, amount.unit.period) for amount in amounts if not amount.unit.is_empty}
+        ratio = max(one.low, other.low) / min(one.low, other.low) if one.low and other.low else None
+        if (
+            ratio is None
+            or ratio > _MOST_TAX_RATIO
+            or len(units) > 1
+            or len({one.currency, other.currency} - {None}) > 1
+        ):
+            return amounts
+        said = [self._says_tax(text, amount) for amount in amounts]
+        if not (all(said) or text[one.end : other.start].strip() in ("/", "|", "或", "or")):
+            return amounts
+        kept = other if not said[0] or first.start() >= other.end else one
+        lent = next((amount for amount in amounts if not amount.unit.is_empty), kept)
+        unit = lent.unit if kept.unit.is_empty else kept.unit
+        return (replace(kept, unit=unit, currency=one.currency or other.currency),) if any(said) else amounts
+
+    def _says_tax(self, text: str, amount: Amount) -> bool:
+        before = self._tax_before.search(text[: amount.start])
+        return before is not None or self._tax_behind.match(text, amount.end) is not None
+
+    def _join_steps(self, text: str, amounts: tuple[Amount, ...]) -> tuple[Amount, ...]:
+        """Make one range of prices that depend on how many cards are rented."""
+        if len(amounts) != 2 or len(self._step.findall(text)) != 2 or amounts[0].unit != amounts[1].unit:
+            return amounts
+        low, high = sorted(amounts, key=lambda amount: amount.low)
+        return (replace(amounts[0], low=low.low, high=high.high),)
