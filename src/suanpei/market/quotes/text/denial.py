@@ -1,4 +1,4 @@
-"""Words that are denied: ``不支持按小时``, ``竞价实例除外``, ``免押金``, ``no prepayment`` say the opposite of their word."""
+"""Words that are denied: ``不支持按小时``, ``竞价实例除外``, ``免押金``, ``no prepayment`` mean the opposite."""
 
 from __future__ import annotations
 
