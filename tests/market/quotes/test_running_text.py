@@ -166,7 +166,8 @@ def test_the_buyers_own_lines_are_no_offers(line: str) -> None:
 def test_senders_of_one_character_and_in_brackets_sell() -> None:
     quotes = read(
         text(
-            "王: A800 6.8元/卡时\n【张三-智算】11-20 09:15\nH800 12元/卡时\n我 11-20 09:16\nH800 10元/卡时\n李四 11-20 09:17\nH20 7元/卡时"
+            "王: A800 6.8元/卡时\n【张三-智算】11-20 09:15\nH800 12元/卡时\n"
+            "我 11-20 09:16\nH800 10元/卡时\n李四 11-20 09:17\nH20 7元/卡时"
         )
     )
     assert [offer.seller for offer in quotes.offers] == ["王", "张三-智算", "李四"]

@@ -16,7 +16,7 @@ from suanpei.market.quotes.text.amount import Amount, AmountReader
 from suanpei.market.quotes.text.charge import ChargeReader
 from suanpei.market.quotes.text.clues import NO_CLUES, NO_FLAGS, Clues
 from suanpei.market.quotes.text.count import MOST_USUAL_GPUS, CountReader, Stock
-from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate
+from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate, without_days
 from suanpei.market.quotes.text.denial import DenialReader
 from suanpei.market.quotes.text.link import LinkReader
 from suanpei.market.quotes.text.tax import TaxReader
@@ -101,7 +101,10 @@ class ClueReader:
             flags = _WIDE if has_wide_digits(written) else NO_FLAGS
             return Clues(amounts=amounts, labels=("",) * len(amounts), flags=flags)
         denied, text = self._denials.read(text)
-        charges, rest = self._charges.read(text)
+        charges, rest = self._charges.read(without_days(text))
+        large, large_gpus = None, None
+        if role == "stock" or role in LOOSE_ROLES:
+            large, large_gpus, rest = self.counts.take_large(rest)
         amounts = self._find_amounts(role, rest)
         labels = tuple(self._label(rest, amount) for amount in amounts)
         for amount, label in zip(amounts, labels, strict=True):
@@ -116,6 +119,7 @@ class ClueReader:
         may_stock = role == "stock" or role in LOOSE_ROLES
         node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
         stock = self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None
+        stock, node_gpus = large or stock, large_gpus or node_gpus
         if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
             stock = stock or Stock(count=node_gpus, unit="card")
             node_gpus = None
