@@ -87,8 +87,10 @@ class LineReader:
         """Tell whether a clause prices another thing than a card: a penalty, a line of bandwidth, a CPU node."""
         words = plain(text)
         found = self._aside.search(words)
-        amounts = self._clues.read("text", text).amounts if found and not self.has_card([text]) else ()
-        return bool(found) and bool(amounts) and not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
+        if found is None or self.has_card([text]):
+            return False
+        amounts = self._clues.read("text", text).amounts
+        return bool(amounts) and not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
 
     def is_date(self, cells: Sequence[str]) -> bool:
         """Tell whether a line is the date of the quote."""
