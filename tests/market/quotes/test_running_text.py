@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from suanpei.messages import Message
 from tests.market.quotes.samples import read, read_one, text
 
 
@@ -103,3 +104,83 @@ def test_cards_of_a_node_and_stock_stand_side_by_side() -> None:
     offer = read_one(text("H200 8卡IB组网 现货20台，8.6w/台/月，含13%税，押1付1，签1年"))
     assert (offer.accelerators_per_unit, offer.count) == (8, 160)
     assert "node_size_inferred" not in offer.flags
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "违约金 20元/卡/时",
+        "CPU节点 5元/小时",
+        "技术支持 3000元/月",
+        "开机费 2000元/台",
+        "公网IP 50元/个/月",
+        "带宽 80元/Mbps/月",
+        "服务费 3000元/月",
+        "运维费 100元/台/月",
+    ],
+)
+@pytest.mark.parametrize("joint", ["\n", "，"])
+def test_the_price_of_another_thing_is_no_offer_of_a_card(line: str, joint: str) -> None:
+    quotes = read(text(f"H800 11.5元/卡/时{joint}{line}"))
+    assert [offer.price_per_accelerator_hour.amount for offer in quotes.offers] == [Fraction("11.5")]
+    assert [one.reason for one in quotes.unread] == [
+        Message("the price of another thing than a card: {words}", words=line)
+    ]
+
+
+@pytest.mark.parametrize("line", ["带宽100M独享 6.8万/台/月", "含电费 6.8万/台/月", "月付 6.8万/台/月"])
+def test_a_price_behind_what_it_includes_is_the_cards(line: str) -> None:
+    offer = read_one(text(f"H800 8卡整机\n{line}"))
+    assert offer.price_per_accelerator_hour.amount == Fraction(68_000) / 730 / 8
+
+
+def test_a_remark_behind_an_offer_is_its_own() -> None:
+    offers = read(
+        text("H800 8卡 6.8万/台/月\n不含税\nA800 8卡 4.9万/台/月\n含税6%，起租12个月\nH20 8卡 5万/台/月")
+    ).offers
+    assert [offer.price_per_accelerator_hour.tax for offer in offers] == ["out", "in", "unknown"]
+    assert [offer.term and offer.term.minimum_hours for offer in offers] == [None, 8_760, None]
+
+
+@pytest.mark.parametrize("words", ["以上含税6%", "均含税6%", "备注：含税6%", "all prices incl. 6% VAT"])
+def test_a_remark_that_speaks_of_all_holds_for_all(words: str) -> None:
+    offers = read(text(f"H800 8卡 6.8万/台/月\nA800 8卡 4.9万/台/月\n{words}")).offers
+    assert [offer.price_per_accelerator_hour.tax for offer in offers] == ["in", "in"]
+
+
+def test_a_remark_before_the_first_offer_holds_for_all() -> None:
+    offers = read(text("含税6%，起租3个月\nH800 8卡 6.8万/台/月\nA800 8卡 4.9万/台/月")).offers
+    assert [offer.price_per_accelerator_hour.tax for offer in offers] == ["in", "in"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["我: H800 6万/台/月能做吗", "租H800，预算6万/月/台", "求租H800 10台 6万/台/月", "乙: 求购H100 8万/台/月"],
+)
+def test_the_buyers_own_lines_are_no_offers(line: str) -> None:
+    quotes = read(text(f"甲云: H800 12元/卡时\n{line}"))
+    assert [offer.seller for offer in quotes.offers] == ["甲云"]
+    assert [one.cell for one in quotes.unread] == ["2"]
+
+
+def test_senders_of_one_character_and_in_brackets_sell() -> None:
+    quotes = read(
+        text(
+            "王: A800 6.8元/卡时\n【张三-智算】11-20 09:15\nH800 12元/卡时\n"
+            "我 11-20 09:16\nH800 10元/卡时\n李四 11-20 09:17\nH20 7元/卡时"
+        )
+    )
+    assert [offer.seller for offer in quotes.offers] == ["王", "张三-智算", "李四"]
+
+
+@pytest.mark.parametrize(
+    "line", ["H800 8卡整机出售 215万/台", "H800 采购价 215万", "二手A100 80G 8万/张", "H100 for sale $250000"]
+)
+def test_machines_for_sale_are_no_offers(line: str) -> None:
+    (unread,) = (quotes := read(text(line))).unread
+    assert not quotes.offers
+    assert unread.reason == Message("machines for sale, not for rent: {words}", words=line)
+
+
+def test_a_rent_beside_the_word_sale_is_a_rent() -> None:
+    assert len(read(text("二手A100 80G 4.5元/卡/时\nH800 8卡 出租出售 6.8万/台/月")).offers) == 2

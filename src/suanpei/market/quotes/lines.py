@@ -14,13 +14,20 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.clue import ClueReader
 
 _BRACKETED = re.compile(r"^\s*[【\[「]\s*([^】\]」]{1,40})\s*[】\]」]\s*[:：]?\s*")
+_BRACKETED_SPEAKER = re.compile(
+    r"^\s*[【\[「]\s*(?P<name>[^】\]」]{1,40})\s*[】\]」]\s*(?:(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)"
+    r"|\d{1,2}[-/.月]\d{1,2}日?)?\s*\d{1,2}:\d{2}(?::\d{2})?\s*[:：]?\s*"
+)
 _SPEAKER = re.compile(
-    r"^(?P<name>[^\d\s:：，,。][^:：，,。]{0,24}?)\s+(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)?\s*(?P<time>\d{1,2}:\d{2}(?::\d{2})?)\s*[:：]?\s*"
+    r"^(?P<name>[^\d\s:：，,。][^:：，,。]{0,24}?)\s+(?:(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)"
+    r"|\d{1,2}[-/.月]\d{1,2}日?)?\s*(?P<time>\d{1,2}:\d{2}(?::\d{2})?)\s*[:：]?\s*"
 )
 _STAMPED = re.compile(
     r"^[\[(【]?\s*(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)\s+\d{1,2}:\d{2}(?::\d{2})?\s*[\])】]?\s*(?P<name>[^:：\d]{0,24})\s*[:：]?\s*"
 )
-_NAMED = re.compile(r"^(?P<name>[^\d:：，,。;；/()（）]{2,20})\s*[:：]\s*(?P<rest>.*)$")
+_NAMED = re.compile(r"^(?P<name>[^\d:：，,。;；/()（）]{1,20})\s*[:：]\s*(?P<rest>.*)$")
+_OTHER_WORDS = re.compile(r"[\d含包免送]")
+"""Between the name of another thing and an amount they say that the amount is not its price: ``带宽100M 6万/台``."""
 _LONGEST_SELLER = 40
 """A longer name is a sentence. [characters]"""
 _MARK = re.compile(r"^\s*(?:[*※#•·\-—]|\d{1,2}\s*[.、)）]|[一二三四五六七八九十]{1,3}\s*[、.])\s*")
@@ -37,6 +44,10 @@ class LineReader:
             kind: re.compile(rf"^(?:{self._words.lines[kind].source})\s*(?:$|[:：.、\d\-—(（]|\s)")
             for kind in ("total", "note", "date", "wanted")
         }
+        self._asking = re.compile(
+            rf"^(?:{self._words.lines['wanted_card'].source})\s*(?P<thing>\S.*)|{self._words.lines['asking'].source}"
+        )
+        self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
         self._roles = frozenset(word for words in self._words.roles.values() for word in words)
 
@@ -52,7 +63,34 @@ class LineReader:
 
     def is_wanted(self, text: str) -> bool:
         """Tell whether somebody asks for machines rather than offers them."""
-        return self._leads["wanted"].search(plain(text)) is not None
+        text = plain(text)
+        if self._leads["wanted"].search(text):
+            return True
+        found = self._asking.search(text)
+        if found is None or found["thing"] is None:
+            return found is not None
+        spans = self._cards.find(found["thing"])
+        return bool(spans) and spans[0][0] == 0
+
+    def is_buyer(self, sender: str) -> bool:
+        """Tell whether who speaks is the one who asks, not a seller."""
+        return self._words.lines["buyer"].pattern.fullmatch(plain(sender)) is not None
+
+    def is_sale(self, text: str) -> bool:
+        """Tell whether machines are sold, not rented; a price per hour or month is a rent whatever stands beside it."""
+        words = plain(text)
+        if not self._words.lines["sale"].has(words) or self._words.lines["rent"].has(words):
+            return False
+        return not any(amount.unit.period for amount in self._clues.read("text", text).amounts)
+
+    def is_aside(self, text: str) -> bool:
+        """Tell whether a clause prices another thing than a card: a penalty, a line of bandwidth, a CPU node."""
+        words = plain(text)
+        found = self._aside.search(words)
+        if found is None or self.has_card([text]):
+            return False
+        amounts = self._clues.read("text", text).amounts
+        return bool(amounts) and not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
 
     def is_date(self, cells: Sequence[str]) -> bool:
         """Tell whether a line is the date of the quote."""
@@ -92,7 +130,7 @@ class LineReader:
         Returns:
             The sender (None where nothing names one), the date as written, and the rest.
         """
-        for pattern in (_STAMPED, _SPEAKER):
+        for pattern in (_STAMPED, _BRACKETED_SPEAKER, _SPEAKER):
             if found := pattern.match(text):
                 sender = self._as_seller(found["name"].strip(" -"))
                 return sender or "", found["date"] or "", text[found.end() :]
@@ -101,7 +139,11 @@ class LineReader:
             return (seller, "", text[found.end() :]) if seller else (None, "", text)
         if found := self._seller.match(half_width(text)):
             return self._as_seller(found[1]), "", ""
-        if (found := _NAMED.match(text)) and (name := self._as_seller(found["name"])):
+        found = _NAMED.match(text)
+        if found and (len(found["name"]) > 1 or self.has_card([found["rest"]])):
+            name = self._as_seller(found["name"])
+            if name is None:
+                return None, "", text
             return name, "", found["rest"]
         return None, "", text
 

@@ -1,17 +1,19 @@
 """Running text: lists and chat messages. A piece of a line that names a card is an offer; who speaks is the seller.
 
 A line may offer several cards, and one card at several prices; a line without a card goes on with the offer before it,
-or is a remark on all offers of the same speaker.
+or is a remark on that offer; on all offers of the same speaker where it stands before them or says so.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.text.date import NO_DATE
 from suanpei.market.quotes.text.words import half_width, plain
 from suanpei.messages import Message
 
@@ -45,7 +47,10 @@ class TextReader:
         self._sheet_remarks: list[Remark] = []
         self._block = Block()
         self._blocks = [self._block]
-        self._heads: list[str] = []
+        self._is_buyer_speaking = False
+        self._card_rows: list[int] = []
+        self._own_remarks: defaultdict[int, list[Remark]] = defaultdict(list)
+        """Remarks that hold for the offers of one line with a card, by its row."""
 
     def read(self) -> SheetContent:
         """Read the sheet."""
@@ -56,15 +61,31 @@ class TextReader:
         for block in self._blocks:
             block.remarks += self._sheet_remarks
             if block.entries:
-                self._content.blocks.append(block)
+                self._content.blocks += self._by_card_row(block)
         self._content.unread += find_idle_remarks(self._content, self._remarks)
         return self._content
 
+    def _by_card_row(self, block: Block) -> list[Block]:
+        """Part a block where a remark holds for the offers of one line only."""
+        parts: list[Block] = []
+        for row, entries in itertools.groupby(block.entries, key=self._card_row):
+            own = self._own_remarks.get(row, [])
+            if own or not parts or parts[-1].remarks != block.remarks:
+                parts.append(Block(seller=block.seller, remarks=[*own, *block.remarks]))
+            parts[-1].entries += entries
+        return parts
+
+    def _card_row(self, entry: Entry) -> int:
+        """Give the row of the line that names the card of an entry."""
+        return max(row for row in self._card_rows if row <= entry.row)
+
     def _take(self, line: Line, text: str) -> None:
-        if self._kinds.is_wanted(text):
+        sender, day, rest = self._kinds.take_sender(text)
+        is_buyer = self._kinds.is_buyer(sender) if sender is not None else self._is_buyer_speaking
+        self._is_buyer_speaking = is_buyer and (sender is None or not rest.strip())
+        if is_buyer or self._kinds.is_wanted(text) or self._kinds.is_wanted(self._kinds.without_mark(rest)):
             self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
             return
-        sender, day, rest = self._kinds.take_sender(text)
         if sender is not None:
             self._block = Block(seller=sender or self._block.seller)
             self._blocks.append(self._block)
@@ -76,13 +97,29 @@ class TextReader:
         if self._kinds.is_total([rest]):
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
             return
+        if self._kinds.is_sale(rest):
+            self._leave(line, Message("machines for sale, not for rent: {words}", words=rest[:120]))
+            return
+        rest = self._set_aside(line, rest)
+        if not rest:
+            return
         pieces, remark = self.split(rest)
+        if pieces:
+            self._card_rows.append(line.row)
         for piece in pieces:
             self._add(line, piece)
         if remark:
             self._take_remark(line, remark)
         if not pieces and not remark:
             self._take_cardless(line, rest)
+
+    def _set_aside(self, line: Line, text: str) -> str:
+        """List the clauses that price another thing than a card, and give the text without them."""
+        clauses = _clauses(text)
+        asides = [clause for clause in clauses if self._kinds.is_aside(clause)]
+        for aside in asides:
+            self._leave(line, Message("the price of another thing than a card: {words}", words=aside[:120]))
+        return ", ".join(clause for clause in clauses if clause not in asides) if asides else text
 
     def split(self, text: str) -> tuple[list[str], str]:
         """Split a line into one piece per card, and a remark on all of them.
@@ -182,8 +219,15 @@ class TextReader:
         elif self._kinds.speaks_of_below(text) and self._block.entries:
             self._block = Block(seller=self._block.seller, remarks=[remark])
             self._blocks.append(self._block)
+        elif self._block.entries and not (clues.unit or clues.currency or date != NO_DATE or self._holds_for_all(text)):
+            self._own_remarks[self._card_row(self._block.entries[-1])].append(remark)
         else:
             self._block.remarks.append(remark)
+
+    def _holds_for_all(self, text: str) -> bool:
+        """Tell whether a remark behind several offers speaks of all of them."""
+        kinds = self._kinds
+        return kinds.speaks_of_above(text) or kinds.speaks_of_every(text) or kinds.is_note([text])
 
     def _leave(self, line: Line, reason: Message) -> None:
         self._content.unread.append((name_cell(self._name, line.row), reason))

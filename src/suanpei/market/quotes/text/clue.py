@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
+from decimal import Decimal
 
 from suanpei.market.quotes.pflops import read_claim
 from suanpei.market.quotes.text.amount import Amount, AmountReader
 from suanpei.market.quotes.text.charge import ChargeReader
 from suanpei.market.quotes.text.clues import NO_CLUES, NO_FLAGS, Clues
 from suanpei.market.quotes.text.count import MOST_USUAL_GPUS, SPREAD_FLAG, CountReader, Stock
-from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate
+from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate, without_days
+from suanpei.market.quotes.text.denial import DenialReader
 from suanpei.market.quotes.text.link import LinkReader
 from suanpei.market.quotes.text.tax import TaxReader
 from suanpei.market.quotes.text.term import NO_TERMS, TermReader
@@ -49,6 +51,7 @@ class ClueReader:
         self.counts = CountReader(words)
         self.terms = TermReader(words)
         self.dates = DateReader(words)
+        self._denials = DenialReader(words)
         self._charges = ChargeReader(words)
         self._links = LinkReader(words)
         self._taxes = TaxReader(words)
@@ -102,19 +105,26 @@ class ClueReader:
             amounts = self.amounts.read(text, is_price=True)
             flags = _WIDE if has_wide_digits(written) else NO_FLAGS
             return Clues(amounts=amounts, labels=("",) * len(amounts), flags=flags)
-        charges, rest = self._charges.read(self._spread.sub(" ", text))
+        denied, text = self._denials.read(text)
+        charges, rest = self._charges.read(without_days(self._spread.sub(" ", text)))
+        large, large_gpus = None, None
+        if role == "stock" or role in LOOSE_ROLES:
+            large, large_gpus, rest = self.counts.take_large(rest)
         amounts = self._find_amounts(role, rest)
         labels = tuple(self._label(rest, amount) for amount in amounts)
         for amount, label in zip(amounts, labels, strict=True):
             start = amount.start if role in ("price", "text") else _label_start(rest, amount, label)
             rest = rest[:start] + " " * (amount.end - start) + rest[amount.end :]
         terms = self.terms.read(rest, is_term=role in ("term", "heading"))
+        if "deposit" in denied and terms.deposit_months is None:
+            terms = replace(terms, deposit_months=Decimal(0))
         tax = self._taxes.read(rest, heading=heading, is_tax=role == "tax")
         unit = self._find_unit(role, text if role != "price" else "", rest)
         is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
         may_stock = role == "stock" or role in LOOSE_ROLES
         node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
         stock = self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None
+        stock, node_gpus = large or stock, large_gpus or node_gpus
         if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
             stock = stock or Stock(count=node_gpus, unit="card")
             node_gpus = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ MOST_GPUS = 100_000
 _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\dg.])")
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
 _BARE = re.compile(r"\d{1,6}")
+_NOT_COUNT = r"(?![\d.%]|\s*(?:[月日号年]|p(?![a-z])))"
+"""Behind a number that is a date, a share, or PFLOP/s."""
 
 SPREAD_FLAG = "spread_over_sites"
 """The flag of a quote whose total stands over several sites or partitions: not known to be in one fabric."""
@@ -51,11 +54,52 @@ class CountReader:
         self._loose_cards = re.compile(rf"{_NUMBER}(?:{loose})")
         unit = rf"(?:(?P<machine{{0}}>{machines})|(?P<card{{0}}>{loose}))"
         self._stock = re.compile(
-            rf"(?:{stock})[^\d;。,]{{0,6}}?(?P<near>\d{{1,6}})\s*(?:{unit.format('')})?(?![\d.%])"
+            rf"(?:{stock})[^\d;。,]{{0,6}}?(?P<near>\d{{1,6}})\s*(?:{unit.format('')})?{_NOT_COUNT}"
             rf"|(?<![\d.])(?P<far>\d{{1,6}})\s*{unit.format('2')}\s*(?:{stock})"
-            rf"(?![^\d;。,]{{0,6}}\d)"
+            rf"(?![^\d;。,]{{0,6}}\d+{_NOT_COUNT})"
+        )
+        either = f"(?:{machines}|{loose})"
+        least = words.counts["least"].source
+        self._least = re.compile(
+            rf"(?:{least})\s*[:为]?\s*(?P<first>\d{{1,6}})\s*{either}(?:起)?"
+            rf"|(?<![\d.])(?P<second>\d{{1,6}})\s*(?P<unit>{either})\s*"
+            r"(?:起[租订](?!期|\s*[:为]?\s*[\d半])|起(?![租订步])|及?以上|or more)"
+        )
+        self._range = re.compile(rf"(?<![a-z\d.])(\d{{1,6}})\s*[-~至到]\s*(\d{{1,6}})(?=\s*(?:{machines}))")
+        taken = words.counts["taken"].source
+        self._taken = re.compile(
+            rf"(?<![\d.])(?P<before>\d{{1,6}})\s*{unit.format('')}\s*(?:{taken})(?![满完])"
+            rf"|(?:{taken})\s*(?P<after>\d{{1,6}})\s*{unit.format('2')}"
+        )
+        self._large = re.compile(
+            r"(?<![\d.,¥$€])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?(?P<scale>万))"
+            rf"{unit.format('')}(?!\s*[/每年月时天小])(?P<least>\s*起|\s*及?以上)?"
+        )
+        self._both = re.compile(
+            rf"(?<![\d.,])(?P<cards>\d{{1,6}})\s*(?:{loose})\s*[/(]\s*(?P<nodes>\d{{1,5}})\s*(?:{machines})\)?(?!\s*/)"
         )
         self._unsold = words.lines["unsold"]
+
+    def take_large(self, text: str) -> tuple[Stock | None, int | None, str]:
+        """Read counts that would pass for an amount or two counts: ``1,024卡``, ``1.2万卡``, ``128卡/16台``.
+
+        Args:
+            text: In plain form. [-]
+
+        Returns:
+            What is on hand and the cards of a node, None where they are not said so; and the text without them, as
+            long as before.
+        """
+        if found := self._both.search(text):
+            cards, nodes = int(found["cards"]), int(found["nodes"])
+            gpus = cards // nodes if nodes and cards % nodes == 0 else None
+            return Stock(count=cards, unit="card"), gpus, _blanked(text, found)
+        if found := self._large.search(text):
+            number = Decimal(found["number"].replace(",", "").rstrip("万")) * (10_000 if found["scale"] else 1)
+            unit = "machine" if found["machine"] else "card"
+            stock = None if found["least"] or number % 1 else Stock(count=int(number), unit=unit)
+            return stock, None, _blanked(text, found)
+        return None, None, text
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def read_node_gpus(self, text: str, *, is_count: bool) -> int | None:
@@ -70,7 +114,8 @@ class CountReader:
             return _sane(int(bare))
         if self._card_range.search(bare):
             return 1
-        text = self._stock.sub(" ", self._links.without(text))
+        text = self._least.sub(_keep_node, self._links.without(text))
+        text = self._stock.sub(" ", text)
         found = self._cards.search(text) or _CARDS_BEHIND.search(text)
         if found is not None:
             return _sane(int(found["count"]))
@@ -84,8 +129,11 @@ class CountReader:
             text: In plain form. [-]
             is_stock: Whether it stands under a heading such as 数量. [-]
         """
+        if taken := self._taken.search(text):
+            return self._left_over(text, taken, is_stock=is_stock)
         if self._unsold.has(text):
             return Stock(count=0, unit="machine")
+        text = self._range.sub(_lower, self._least.sub(" ", text))
         if found := self._stock.search(text):
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
         if is_stock and text not in NOTHING_WORDS:
@@ -97,6 +145,27 @@ class CountReader:
         if found := self._machines.search(self._links.without(text)):
             return Stock(count=int(found["count"]), unit="machine")
         return None
+
+    def _left_over(self, text: str, taken: re.Match[str], *, is_stock: bool) -> Stock | None:
+        """Take what is rented out off what there is; None where the text does not say how many there are."""
+        whole = self.read_stock(_blanked(text, taken), is_stock=is_stock)
+        if whole is None or whole.unit != _unit(taken):
+            return None
+        return Stock(count=max(0, whole.count - int(taken["before"] or taken["after"])), unit=whole.unit)
+
+
+def _blanked(text: str, found: re.Match[str]) -> str:
+    return text[: found.start()] + " " * len(found.group()) + text[found.end() :]
+
+
+def _lower(found: re.Match[str]) -> str:
+    """Keep the lower end of a range; what falls is none."""
+    return found[1] if int(found[1]) < int(found[2]) else found.group()
+
+
+def _keep_node(found: re.Match[str]) -> str:
+    """Keep the least number of cards to rent where it may be one machine: ``8卡起租``."""
+    return found.group() if int(found["first"] or found["second"]) <= MOST_USUAL_GPUS else " "
 
 
 def _stripped(text: str) -> str:

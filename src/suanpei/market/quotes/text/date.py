@@ -56,6 +56,14 @@ def join_dates(dates: Sequence[QuoteDate]) -> QuoteDate:
     )
 
 
+_DAY_OF_YEAR = re.compile(r"(?<!\d)(?:1[0-2]|0?[1-9])月(?:[12]\d|3[01]|0?[1-9])[日号](?:起|前|后)?")
+
+
+def without_days(text: str) -> str:
+    """Blank days without a year out of a plain text: ``12月1日起`` is no count and no shortest rental."""
+    return _DAY_OF_YEAR.sub(lambda found: ";".ljust(len(found.group())), text)
+
+
 class DateReader:
     """Reads dates with one catalogue's words."""
 

@@ -84,7 +84,7 @@ def join_terms(first: Terms, second: Terms) -> Terms:
         pricing=first.pricing or second.pricing,
         billing_hours=first.billing_hours or second.billing_hours,
         minimum_hours=second.minimum_hours if first.minimum_hours is None else first.minimum_hours,
-        deposit_months=first.deposit_months or second.deposit_months,
+        deposit_months=second.deposit_months if first.deposit_months is None else first.deposit_months,
         prepaid_months=first.prepaid_months or second.prepaid_months,
         prepaid_fraction=first.prepaid_fraction or second.prepaid_fraction,
         prepaid_term_hours=first.prepaid_term_hours or second.prepaid_term_hours,

@@ -134,6 +134,8 @@ class QuoteWords:
     tax_words: Mapping[str, Vocabulary]
     """Words before a rate (``joins``), those that mean out or in, and the yes and no of a column 是否含税."""
     flags: Vocabulary
+    denials: Mapping[str, Vocabulary]
+    """Words ``before`` or ``after`` a word on paying or a flag that deny it, and what may stand ``between``."""
     charges: Vocabulary
     """What is billed beside the card: ``storage``, ``egress``, ``ingress``, ``set_up``, ``host``."""
     free: Vocabulary
@@ -194,6 +196,7 @@ def _compile(table: Mapping[str, Any]) -> QuoteWords:
         tax=Vocabulary({"tax": table["tax"]["words"]}),
         tax_words=_by_kind({kind: words for kind, words in table["tax"].items() if kind != "words"}),
         flags=Vocabulary(table["flags"]),
+        denials=_by_kind(table["denials"]),
         charges=Vocabulary({kind: words for kind, words in table["charges"].items() if kind != "free"}),
         free=Vocabulary({"free": table["charges"]["free"]}),
         pflops=Vocabulary(table["pflops"]),

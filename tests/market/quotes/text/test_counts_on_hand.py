@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.market.quotes.samples import offer_of, read_one, text
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("256台现货 12月1号上架", 256 * 8),
+        ("现货 12月1号上架", None),
+        ("100卡起", None),
+        ("128卡起租", None),
+        ("起租1台", None),
+        ("64台以上9折", None),
+        ("1~2台", 8),
+        ("1-2台", 8),
+        ("有16台，8台已租", 8 * 8),
+        ("16台，已租8台", 8 * 8),
+        ("8台已租出", None),
+        ("已租满", 0),
+        ("已租出", 0),
+        ("1,024卡", 1_024),
+        ("1.2万卡", 12_000),
+        ("128卡/16台", 128),
+        ("现货16台，起租1个月", 128),
+        ("16台起租 1个月", None),
+        ("现货 13P", None),
+    ],
+)
+def test_what_is_on_hand_is_counted_and_nothing_else(words: str, count: int | None) -> None:
+    offer = read_one(text(f"H800 8卡整机 6.8万/台/月，{words}"))
+    assert offer.count == count
+    assert offer.accelerators_per_unit == 8
+    assert offer.price_as_written == "6.8万/台/月"
+
+
+@pytest.mark.parametrize(("cell", "count"), [("1,024卡", 1_024), ("1.2万卡", 12_000), ("有16台，8台已租", 64)])
+def test_a_column_of_stock_counts_the_same(cell: str, count: int) -> None:
+    row = {"型号": "H800", "配置": "8卡整机", "价格": "68000", "单位": "元/台/月", "库存": cell}
+    assert offer_of(row).count == count
+
+
+def test_cards_and_machines_give_the_size_of_one() -> None:
+    offer = read_one(text("H20 96G 7元/卡/时 128卡/16台"))
+    assert (offer.count, offer.accelerators_per_unit) == (128, 8)
+
+
+@pytest.mark.parametrize("words", ["12月1日起", "12月1号起租"])
+def test_a_day_is_no_shortest_rental(words: str) -> None:
+    offer = read_one(text(f"H800 8卡整机 6.8万/台/月，{words}"))
+    assert offer.term is None
+    assert read_one(text(f"H800 8卡整机 6.8万/台/月，{words}，3个月起")).term is not None
