@@ -214,3 +214,26 @@ def test_a_remark_that_gives_the_unit_holds() -> None:
     rows = [["单位：元/台/月"], ["供应商", "型号", "配置", "报价"], ["甲云", "H800", "8卡", "78000"]]
     (offer,) = read(table(rows)).offers
     assert offer.price_per_accelerator_hour.amount == Fraction(78000, 8 * 730)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "remark", "count"),
+    [
+        ("无", "", 0),
+        ("暂无", "", 0),
+        ("售罄", "", 0),
+        ("12月底到", "", 0),
+        ("4台", "暂无现货，12月底到货", 0),
+        ("4台", "没现货，要等12月底", 0),
+        ("4台", "", 32),
+        ("4台", "12月底再到货10台", 32),
+        ("-", "", None),
+        ("", "", None),
+    ],
+)
+def test_stock_said_to_be_gone_is_none(quantity: str, remark: str, count: int | None) -> None:
+    row = {"型号": "A800 80G", "配置": "8卡整机", "数量": quantity, "报价": "4万", "单位": "元/台/月", "备注": remark}
+    offer = offer_of(row)
+    assert offer.count == count
+    assert ("none_on_hand" in offer.flags) == (count == 0)
+    assert ("no_quantity" in offer.flags) == (count is None)

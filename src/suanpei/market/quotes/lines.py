@@ -54,6 +54,10 @@ class LineReader:
         """Tell whether somebody asks for machines rather than offers them."""
         return self._leads["wanted"].search(plain(text)) is not None
 
+    def is_asked(self, text: str) -> bool:
+        """Tell whether a clause takes up what somebody asked for."""
+        return self._words.lines["asked"].has(plain(text))
+
     def is_date(self, cells: Sequence[str]) -> bool:
         """Tell whether a line is the date of the quote."""
         first = self._first(cells)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader
+from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader, join_units
 from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _NO_MONEY = re.compile(
     r"|个(?:月|点|节点)|tflops|tops)(?![a-z])"
 )
 _BEFORE_NUMBER = r"(?<![\d.,a-z_#:/-])"
+_ABOUT = re.compile(r"\s*(?:左右|上下)")
 _DATE_LIKE = re.compile(r"(?:19|20)\d\d\s*(?:[年/.-]\s*\d{1,2}(?:\s*[月/.-]\s*\d{1,2}\s*日?)?|年(?!\d))")
 _LONGEST_NUMBER = 20
 """A longer number is no price. [characters]"""
@@ -128,7 +129,12 @@ class AmountReader:
         is_scaled = bool(match["scale1"] or match["scale2"])
         if currency is None and _NO_MONEY.match(text, end):
             return None
-        unit = self.units.follow(text, end)
+        about = _ABOUT.match(text, end)
+        unit = self.units.follow(text, about.end() if about else end)
+        start = match.start()
+        if unit.billed is None:
+            before, start = self.units.precede(text, start)
+            unit = join_units(unit, before) if not before.is_empty else unit
         is_led = self._lead.search(text[: match.start()]) is not None
         if not (is_price or is_led or _speaks_for_itself(currency, is_scaled=is_scaled, unit=unit)):
             return None
@@ -142,7 +148,7 @@ class AmountReader:
             unit=unit if not unit.is_empty else NO_UNIT,
             is_from=bool(after or self._from_before.search(text[: match.start()])),
             has_decimal_comma=has_comma,
-            start=match.start(),
+            start=start,
             end=max(end, after.end() if after else end),
         )
 

@@ -32,6 +32,9 @@ class Stock:
     """``machine``, ``card``, or empty where a bare number stands."""
 
 
+NONE_ON_HAND = Stock(count=0, unit="machine")
+
+
 class CountReader:
     """Reads counts with one catalogue's words."""
 
@@ -53,7 +56,8 @@ class CountReader:
             rf"|(?<![\d.])(?P<far>\d{{1,6}})\s*{unit.format('2')}\s*(?:{stock})"
             rf"(?![^\d;。,]{{0,6}}\d)"
         )
-        self._unsold = words.lines["unsold"]
+        self._unsold, self._later = words.lines["unsold"], words.lines["later"]
+        self._none = words.counts["none_on_hand"].pattern
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def read_node_gpus(self, text: str, *, is_count: bool) -> int | None:
@@ -80,10 +84,11 @@ class CountReader:
 
         Args:
             text: In plain form. [-]
-            is_stock: Whether it stands under a heading such as 数量. [-]
+            is_stock: Whether it stands under a heading such as 数量: a word for nothing, or a date of delivery without
+                a count, then says that none is on hand. [-]
         """
         if self._unsold.has(text):
-            return Stock(count=0, unit="machine")
+            return NONE_ON_HAND
         if found := self._stock.search(text):
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
         if is_stock and text not in NOTHING_WORDS:
@@ -91,7 +96,10 @@ class CountReader:
                 if found := pattern.search(text):
                     return Stock(count=int(found["count"]), unit=unit)
             bare = _stripped(text)
-            return Stock(count=int(bare), unit="") if _BARE.fullmatch(bare) else None
+            if _BARE.fullmatch(bare):
+                return Stock(count=int(bare), unit="")
+        if is_stock:
+            return NONE_ON_HAND if self._none.fullmatch(text.strip("() ")) or self._later.has(text) else None
         if found := self._machines.search(self._links.without(text)):
             return Stock(count=int(found["count"]), unit="machine")
         return None

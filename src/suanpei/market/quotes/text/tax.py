@@ -28,7 +28,7 @@ class TaxReader:
         self._wording = re.compile(
             rf"{joined}{_RATE}\s*(?:%|个点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
-            rf"|(?:{joined})?(?:{words.tax.source})(?:\s*[:(率]{{0,2}}\s*{_RATE}\s*%\)?)?"
+            rf"|(?:{joined})?(?:{words.tax.source})(?:\s*[:(率]{{0,2}}\s*{_RATE}\s*(?:%|个点)\)?)?"
         )
 
     def read(self, text: str, *, heading: str = "", is_tax: bool = False) -> Tax:
