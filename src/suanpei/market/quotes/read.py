@@ -21,6 +21,7 @@ from suanpei.market.quotes.drafts import DraftMaker
 from suanpei.market.quotes.entries import list_remarks
 from suanpei.market.quotes.finish import finish
 from suanpei.market.quotes.header import HeaderReader
+from suanpei.market.quotes.lend import lend_remarks
 from suanpei.market.quotes.lines import LineReader
 from suanpei.market.quotes.plausible import Bands
 from suanpei.market.quotes.questions import ask
@@ -111,8 +112,9 @@ class _Reader:
         """Read one document."""
         self._unread += document.unread
         drafts: list[Draft] = []
-        for sheet in document.sheets:
-            content = self._read_sheet(document.file, sheet)
+        contents = [self._read_sheet(document.file, sheet) for sheet in document.sheets]
+        lend_remarks(contents, self._lines)
+        for sheet, content in zip(document.sheets, contents, strict=True):
             self._unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
             self._say_remarks(document.file, content)
             maker = DraftMaker(document.file, sheet.name, self._clues, self._cards)

@@ -59,7 +59,7 @@ class TextReader:
             block.remarks += self._sheet_remarks
             if block.entries:
                 self._content.blocks.append(block)
-        self._content.unread += find_idle_remarks(self._content, self._remarks)
+        self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
     def _leave_asked(self, block: Block) -> None:
@@ -97,7 +97,7 @@ class TextReader:
         if remark:
             self._take_remark(line, remark)
         if not pieces and not remark:
-            self._take_cardless(line, rest)
+            self._take_cardless(line, rest, is_note=self._kinds.is_note([text]))
 
     def split(self, text: str) -> tuple[list[str], str]:
         """Split a line into one piece per card, and a remark on all of them.
@@ -169,13 +169,13 @@ class TextReader:
     def _add(self, line: Line, piece: str) -> None:
         self._block.entries.append(Entry(row=line.row, cells=(("text", piece),)))
 
-    def _take_cardless(self, line: Line, text: str) -> None:
+    def _take_cardless(self, line: Line, text: str, *, is_note: bool) -> None:
         """Go on with the offer before, offer its card at one more price, or keep a remark."""
         clues = self._clues.read("text", text)
         block = self._block if self._block.entries else self._block_before(clues)
         last = block.entries[-1] if block is not None else None
         if block is None or last is None or last.row >= line.row or not (clues.amounts or clues.stock):
-            self._take_remark(line, text)
+            self._take_remark(line, text, is_note=is_note)
             return
         said = last.cells[0][1]
         amounts = self._clues.read("text", said).amounts
@@ -198,9 +198,9 @@ class TextReader:
             return None
         return next((one for one in reversed(self._blocks) if one.entries and one.seller == self._block.seller), None)
 
-    def _take_remark(self, line: Line, text: str) -> None:
+    def _take_remark(self, line: Line, text: str, *, is_note: bool = False) -> None:
         clues, date = self._clues.read("section", text), self._clues.read_date(text)
-        remark = Remark(cell=name_cell(self._name, line.row), text=text)
+        remark = Remark(cell=name_cell(self._name, line.row), text=text, is_note=is_note)
         if not (clues.is_telling or date.day or date.valid_days or date.end):
             if len(text) >= _LEAST_CHAT_WORDS:
                 self._leave(line, Message("no card, price or terms in: {words}", words=text[:120]))

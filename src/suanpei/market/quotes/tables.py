@@ -42,7 +42,7 @@ class TableReader:
             if any(line.cells):
                 self._take(line)
         self._close_table()
-        self._content.unread += find_idle_remarks(self._content, self._remarks)
+        self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
     def _take(self, line: Line) -> None:
@@ -81,7 +81,7 @@ class TableReader:
     def _take_remark(self, line: Line, *, is_note: bool) -> None:
         """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
         text = " ".join(cell for cell in line.cells if cell)
-        remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text)
+        remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text, is_note=is_note)
         seller = None if is_note else self._kinds.seller_of(text)
         if seller:
             self._start_block(seller)

@@ -126,7 +126,7 @@ class ClueReader:
             implied=None if role == "section" else self._implied(rest),
             amounts=amounts,
             labels=labels,
-            flags=self._flags(role, text, written),
+            flags=self._flags(role, self._charges.without_outages(text), written),
             pflops_words=self.words.pflops.groups(text),
             card_pflops=read_claim(text),
             place=self._place(role, written),

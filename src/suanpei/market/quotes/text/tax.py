@@ -41,8 +41,10 @@ class TaxReader:
         """
         if is_tax:
             return self._of_column(text, plain(heading))
-        found = self._wording.search(text)
-        return self._of_wording(found.group().replace("个点", "%")) if found else UNKNOWN_TAX
+        tax = UNKNOWN_TAX
+        for found in self._wording.finditer(text):
+            tax = join_taxes(tax, self._of_wording(found.group().replace("个点", "%")))
+        return tax
 
     def _of_column(self, text: str, heading: str) -> Tax:
         bare = text.strip("() ")
