@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.tax_sides import join_tax_sides
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
 from suanpei.market.quotes.text.date import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.text.term import NO_TERMS, Terms
@@ -147,7 +148,7 @@ class DraftMaker:
         drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
-            return priced
+            return join_tax_sides(priced)
         if drafts or not base.facts.clues.amounts:
             return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
         text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
@@ -177,7 +178,7 @@ class DraftMaker:
         stock, is_stock_blank = facts.clues.stock, False
         if entry.header is not None and entry.header.has_stock:
             stock_text = own.get("stock", "")
-            counted = self._clues.read("stock", stock_text).stock
+            counted = self._clues.read("stock", stock_text, entry.header.heading("stock")).stock
             if stock is None or stock.count > 0:
                 stock = counted or stock
             is_stock_blank = stock is None and plain(stock_text) in NOTHING_WORDS

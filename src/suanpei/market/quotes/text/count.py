@@ -57,6 +57,7 @@ class CountReader:
             rf"(?![^\d;。,]{{0,6}}\d)"
         )
         self._unsold, self._later = words.lines["unsold"], words.lines["later"]
+        self._billed = words.billed
         self._none = words.counts["none_on_hand"].pattern
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
@@ -79,13 +80,14 @@ class CountReader:
         return 1 if self._one.search(text) else None
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
-    def read_stock(self, text: str, *, is_stock: bool) -> Stock | None:
+    def read_stock(self, text: str, *, is_stock: bool, heading: str = "") -> Stock | None:
         """Read what is on hand; None where the text does not say.
 
         Args:
             text: In plain form. [-]
             is_stock: Whether it stands under a heading such as 数量: a word for nothing, or a date of delivery without
                 a count, then says that none is on hand. [-]
+            heading: Of its column, in plain form: 可用台数 counts machines. [-]
         """
         if self._unsold.has(text):
             return NONE_ON_HAND
@@ -97,12 +99,17 @@ class CountReader:
                     return Stock(count=int(found["count"]), unit=unit)
             bare = _stripped(text)
             if _BARE.fullmatch(bare):
-                return Stock(count=int(bare), unit="")
+                return Stock(count=int(bare), unit=self._counted(heading))
         if is_stock:
             return NONE_ON_HAND if self._none.fullmatch(text.strip("() ")) or self._later.has(text) else None
         if found := self._machines.search(self._links.without(text)):
             return Stock(count=int(found["count"]), unit="machine")
         return None
+
+    def _counted(self, heading: str) -> str:
+        """Tell what a bare number counts under a heading such as 数量(台); empty where the heading does not say."""
+        groups = self._billed.groups(heading)
+        return "machine" if "node" in groups else "card" if "card" in groups else ""
 
 
 def _stripped(text: str) -> str:
