@@ -333,3 +333,11 @@ def test_a_rent_per_machine_says_its_time(heading: str, hours: int) -> None:
     offer = offer_of({"型号": "H800 80G", "配置": "8卡整机", heading: "78000"})
     assert offer.price_per_accelerator_hour.amount == amount(78_000) / hours / 8
     assert not {"unit_missing", "unit_missing_inferred"} & set(offer.flags)
+
+
+def test_an_unknown_card_without_a_price_is_no_heading() -> None:
+    rows = [("型号", "配置", "价格", "单位", "计费方式", "税"), ("P40", "8卡整机", "", "/GPU/hr", "月付", "含税")]
+    priced = ("H800 80G", "8卡整机", "78000", "元/台/月", "月付", "含税")
+    quotes = read(table([*rows, priced]))
+    assert [offer.price_as_written for offer in quotes.offers] == ["78000"]
+    assert [one.cell for one in quotes.unread] == ["A2"]

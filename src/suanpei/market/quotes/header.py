@@ -119,6 +119,17 @@ class HeaderReader:
             priced = [number for number in priced if roles[number] is None]
         return _make_header(row, cells, ["price" if number in priced else role for number, role in enumerate(roles)])
 
+    def is_row_of(self, running: Header, cells: Sequence[str]) -> bool:
+        """Tell a row of a running table, such as a card not of the catalogue, from the headings of the next table.
+
+        Headings name a card or a price outright; a row has something else where cards stand, or only ways of paying.
+        """
+        if any(self._by_heading.get(_BRACKETED.sub("", plain(cell)).strip(" :*#/")) in _OFFER_ROLES for cell in cells):
+            return False
+        cards = [cells[column] for column in running.card_columns if column < len(cells) and cells[column]]
+        named = {self.role(cell) for cell in cells if cell} & _OFFER_ROLES
+        return not named or any(self.role(card) is None for card in cards)
+
     def read_double(self, line: Line, following: Line) -> Header | None:
         """Read two lines as one heading, where cells of the first stand over several of the second; None where not.
 

@@ -64,7 +64,8 @@ class TableReader:
     def _take_other(self, line: Line) -> None:
         """Take a line that names no card where cards stand."""
         header = self._headers.read(line.row, line.cells)
-        if header is not None:
+        running = self._header
+        if header is not None and not (running is not None and self._headers.is_row_of(running, line.cells)):
             self._open_table(header)
         elif self._kinds.is_total(line.cells):
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
