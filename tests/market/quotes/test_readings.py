@@ -6,7 +6,7 @@ import pytest
 
 from suanpei.market.quotes.pflops import claim_factor, count_pflops, dense_pflops, read_claim
 from suanpei.market.quotes.text.words import plain
-from tests.market.quotes.samples import CARDS, offer_of
+from tests.market.quotes.samples import CARDS, offer_of, read_one, table
 
 
 def amounts(row: dict[str, str], currency: str = "CNY") -> list[Fraction]:
@@ -212,3 +212,12 @@ def test_tax_in_and_out(tax: str, state: str, factor_in: Fraction | None, factor
     assert price.tax == state
     assert price.amount_tax_in == (None if factor_in is None else 10 * factor_in)
     assert price.amount_tax_out == (None if factor_out is None else 10 * factor_out)
+
+
+def test_readings_in_the_band_come_first() -> None:
+    offer = read_one(table([("型号", "配置", "报价"), ("H100 80G", "8卡", "6万5元")]))
+    assert offer.price_per_accelerator_hour.amount is None
+    plausible = [reading.is_plausible is True for reading in offer.readings]
+    assert plausible == sorted(plausible, reverse=True)
+    assert plausible[0]
+    assert len(plausible) == 8  # a card or a machine, an hour, a day, a month or a year

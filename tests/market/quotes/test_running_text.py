@@ -184,3 +184,61 @@ def test_machines_for_sale_are_no_offers(line: str) -> None:
 
 def test_a_rent_beside_the_word_sale_is_a_rent() -> None:
     assert len(read(text("二手A100 80G 4.5元/卡/时\nH800 8卡 出租出售 6.8万/台/月")).offers) == 2
+
+
+def test_a_chat_is_read_as_its_buyer_reads_it() -> None:
+    quotes = read(
+        text(
+            "张总 2026/11/28 10:21\n"
+            "您要的A800机器，我这边 8卡A800 80G nvlink 4.2w一台一个月，含税13个点，最低租一个月，现货6台\n"
+            "张总 2026/11/28 10:23\n"
+            "要是短租的话 按天也行 1800/台/天\n"
+            "H100的没现货，要等12月底，大概7万5左右一台\n"
+            "你 2026/11/28 10:25\n"
+            "带宽多少？\n"
+            "张总 2026/11/28 10:26\n"
+            "100M独享，超了50块/M/月"
+        ),
+        "USD",
+    )
+    monthly, daily, gone = quotes.offers
+    assert monthly.price_per_accelerator_hour.amount == Fraction(42_000) / 730 / 8 / Fraction("7.2")
+    assert (monthly.price_as_written, monthly.quoted_currency, monthly.flags) == ("4.2w一台一个月", "CNY", ())
+    assert (monthly.price_per_accelerator_hour.tax, monthly.price_per_accelerator_hour.tax_rate) == (
+        "in",
+        Decimal("0.13"),
+    )
+    assert monthly.term is not None
+    assert (monthly.count, monthly.term.minimum_hours) == (48, 730)
+    assert daily.accelerator == "A800-SXM4-80GB"
+    assert daily.price_per_accelerator_hour.amount == Fraction(1800) / 24 / 8 / Fraction("7.2")
+    assert (daily.count, daily.term is not None and daily.term.minimum_hours) == (None, 24)
+    assert (gone.accelerator, gone.count) == ("H100-SXM5-80GB", 0)
+    assert "none_on_hand" in gone.flags
+    assert "usd" not in {flag for offer in quotes.offers for flag in offer.flags}
+    assert ("2", "您要的A800机器") in {(one.cell, one.reason.values.get("words")) for one in quotes.unread}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "A800 80G 8卡 4万一个月一台",
+        "A800 80G 8卡 4万一台一个月",
+        "A800 80G 8卡 一台一个月4万",
+        "A800 80G 8卡 每台每月 4万",
+    ],
+)
+def test_the_one_of_a_unit_is_no_stock(line: str) -> None:
+    offer = read_one(text(line))
+    assert offer.price_per_accelerator_hour.amount == Fraction(40_000) / 730 / 8
+    assert (offer.count, "unit_missing_inferred" in offer.flags) == (None, False)
+
+
+def test_one_machine_on_hand_stays_on_hand() -> None:
+    offer = read_one(text("A800 80G 8卡 现货1台 4万/台/月"))
+    assert (offer.count, offer.price_per_accelerator_hour.amount) == (8, Fraction(40_000) / 730 / 8)
+
+
+def test_a_following_line_says_that_stock_is_gone() -> None:
+    first, second = read(text("A800 80G 8卡 4万/台/月 现货4台\nH20 8卡 5万/台/月\n暂无现货，12月底到货")).offers
+    assert (first.count, second.count) == (32, 0)

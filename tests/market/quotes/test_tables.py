@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -214,3 +215,129 @@ def test_a_remark_that_gives_the_unit_holds() -> None:
     rows = [["单位：元/台/月"], ["供应商", "型号", "配置", "报价"], ["甲云", "H800", "8卡", "78000"]]
     (offer,) = read(table(rows)).offers
     assert offer.price_per_accelerator_hour.amount == Fraction(78000, 8 * 730)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "remark", "count"),
+    [
+        ("无", "", 0),
+        ("暂无", "", 0),
+        ("售罄", "", 0),
+        ("12月底到", "", 0),
+        ("4台", "暂无现货，12月底到货", 0),
+        ("4台", "没现货，要等12月底", 0),
+        ("4台", "", 32),
+        ("4台", "12月底再到货10台", 32),
+        ("-", "", None),
+        ("", "", None),
+    ],
+)
+def test_stock_said_to_be_gone_is_none(quantity: str, remark: str, count: int | None) -> None:
+    row = {"型号": "A800 80G", "配置": "8卡整机", "数量": quantity, "报价": "4万", "单位": "元/台/月", "备注": remark}
+    offer = offer_of(row)
+    assert offer.count == count
+    assert ("none_on_hand" in offer.flags) == (count == 0)
+    assert ("no_quantity" in offer.flags) == (count is None)
+
+
+_ROW = ("1", "H20 96G", "8卡", "30")
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        # merged cells repeated, as a workbook is read
+        [
+            ("序号", "GPU型号", "服务器配置", "数量(台)", "月租(元/台/月)", "月租(元/台/月)", "起租期"),
+            ("序号", "GPU型号", "服务器配置", "数量(台)", "不含税", "含税(6%)", "起租期"),
+        ],
+        # merged cells left blank, as a workbook is saved as text
+        [
+            ("序号", "GPU型号", "服务器配置", "数量(台)", "月租(元/台/月)", "", "起租期"),
+            ("", "", "", "", "不含税", "含税(6%)", ""),
+        ],
+    ],
+)
+def test_two_rows_of_headings_are_one(heads: list[tuple[str, ...]]) -> None:
+    title = ("星河算力租赁报价单",) * 7
+    quotes = read(table([title, *heads, (*_ROW, "48000", "50880", "6个月")]))
+    (offer,) = quotes.offers
+    price = offer.price_per_accelerator_hour
+    assert price.amount_tax_in == amount(50_880) / 730 / 8
+    assert price.amount_tax_out == amount(48_000) / 730 / 8
+    assert (offer.source.cell, offer.count) == ("F4", 240)
+    assert not {"quantity_unit_missing", "unit_missing_inferred"} & set(offer.flags)
+    assert [one.reason.values["words"] for one in quotes.unread] == ["星河算力租赁报价单"]
+
+
+@pytest.mark.parametrize(
+    ("headings", "prices", "kept"),
+    [
+        (("月租(元/台/月)不含税", "月租(元/台/月)含税6%"), ("48000", "50880"), [("F2", "in", "0.06")]),
+        (("月租(元/台/月)不含税6%", "月租(元/台/月)含税"), ("48000", "50880"), [("E2", "out", "0.06")]),
+        (("月租(元/台/月)不含税", "月租(元/台/月)含税"), ("48000", "50880"), [("F2", "in", "0.06")]),
+        (("月租(元/台/月)不含税", "月租(元/台/月)含税"), ("48000", "50900"), [("E2", "out", None), ("F2", "in", None)]),
+        (
+            ("月租(元/台/月)不含税", "月租(元/台/月)含税13%"),
+            ("48000", "50880"),
+            [("E2", "out", None), ("F2", "in", "0.13")],
+        ),
+    ],
+)
+def test_a_price_with_and_without_tax_is_one_offer(
+    headings: tuple[str, str], prices: tuple[str, str], kept: list[tuple[str, str, str | None]]
+) -> None:
+    offers = read(table([("序号", "型号", "配置", "台数", *headings), (*_ROW, *prices)])).offers
+    told = [
+        (one.source.cell, one.price_per_accelerator_hour.tax, one.price_per_accelerator_hour.tax_rate) for one in offers
+    ]
+    assert told == [(cell, tax, None if rate is None else Decimal(rate)) for cell, tax, rate in kept]
+    assert all(("tax_sides_differ" in one.flags) == (len(kept) == 2) for one in offers)
+
+
+@pytest.mark.parametrize("word", ["同上", "″", "〃", '"'])
+def test_a_ditto_takes_the_cell_above(word: str) -> None:
+    rows = [
+        ("型号", "配置", "报价", "单位"),
+        ("H800 80G", "8卡整机", "7.8万", "元/台/月"),
+        ("H20 96G", word, "5万", word),
+        ("A800 80G", word, "4万", word),
+    ]
+    offers = read(table(rows)).offers
+    assert [one.price_per_accelerator_hour.amount for one in offers] == [
+        amount(rent) / 730 / 8 for rent in (78_000, 50_000, 40_000)
+    ]
+
+
+@pytest.mark.parametrize("heading", ["每台GPU", "单机卡数", "每台卡数"])
+def test_cards_of_a_machine_have_a_column(heading: str) -> None:
+    offer = offer_of({"型号": "RTX 4090", heading: "10", "月租": "1.2万", "单位": "元/台/月"})
+    assert (offer.accelerator, offer.accelerators_per_unit) == ("RTX-4090", 10)
+    assert offer.price_per_accelerator_hour.amount == amount(12_000) / 730 / 10
+
+
+@pytest.mark.parametrize(
+    ("heading", "count"),
+    [("可用台数", 160), ("数量(台)", 160), ("节点数", 160), ("可用卡数(张)", 20), ("库存(卡)", 20)],
+)
+def test_the_heading_says_what_the_quantity_counts(heading: str, count: int) -> None:
+    row = {"型号": "H800 80G", "配置": "8卡整机", heading: "20", "报价": "12", "单位": "元/卡/时"}
+    offer = offer_of(row)
+    assert (offer.count, "quantity_unit_missing" in offer.flags) == (count, False)
+
+
+@pytest.mark.parametrize(
+    ("heading", "hours"), [("月租(元/台)", 730), ("月租金（元/台）", 730), ("年租(元/台)", 8_760), ("日租(元/台)", 24)]
+)
+def test_a_rent_per_machine_says_its_time(heading: str, hours: int) -> None:
+    offer = offer_of({"型号": "H800 80G", "配置": "8卡整机", heading: "78000"})
+    assert offer.price_per_accelerator_hour.amount == amount(78_000) / hours / 8
+    assert not {"unit_missing", "unit_missing_inferred"} & set(offer.flags)
+
+
+def test_an_unknown_card_without_a_price_is_no_heading() -> None:
+    rows = [("型号", "配置", "价格", "单位", "计费方式", "税"), ("P40", "8卡整机", "", "/GPU/hr", "月付", "含税")]
+    priced = ("H800 80G", "8卡整机", "78000", "元/台/月", "月付", "含税")
+    quotes = read(table([*rows, priced]))
+    assert [offer.price_as_written for offer in quotes.offers] == ["78000"]
+    assert [one.cell for one in quotes.unread] == ["A2"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.tax_sides import join_tax_sides
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
 from suanpei.market.quotes.text.date import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.text.term import NO_TERMS, Terms
@@ -147,14 +148,12 @@ class DraftMaker:
         drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
-            return priced
+            return join_tax_sides(priced)
         if drafts or not base.facts.clues.amounts:
             return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
         text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
         return [
-            self._complete(
-                base, NO_CLUES, NO_CLUES, amount, plain(text)[amount.start : amount.end] or half_width(text), label
-            )
+            self._complete(base, NO_CLUES, NO_CLUES, amount, _as_written(text, amount), label)
             for amount, label in zip(base.facts.clues.amounts, base.facts.clues.labels, strict=True)
             if amount.unit.period or amount is base.facts.clues.amounts[0]
         ]
@@ -179,7 +178,9 @@ class DraftMaker:
         stock, is_stock_blank = facts.clues.stock, False
         if entry.header is not None and entry.header.has_stock:
             stock_text = own.get("stock", "")
-            stock = self._clues.read("stock", stock_text).stock or stock
+            counted = self._clues.read("stock", stock_text, entry.header.heading("stock")).stock
+            if stock is None or stock.count > 0:
+                stock = counted or stock
             is_stock_blank = stock is None and plain(stock_text) in NOTHING_WORDS
         date = facts.date
         if "date" in own or "valid" in own:
@@ -324,6 +325,12 @@ class DraftMaker:
 def _given(by_role: dict[str, str], role: str) -> str:
     text = by_role.get(role, "")
     return "" if text and plain(text) in NOTHING_WORDS else text
+
+
+def _as_written(text: str, amount: Amount) -> str:
+    """Cut an amount out of running text, in the seller's own letters where they can be told."""
+    half, told = half_width(text), plain(text)
+    return (half if len(half) == len(told) else told)[amount.start : amount.end].strip() or half
 
 
 def _split_tiers(text: str, amounts: tuple[Amount, ...]) -> tuple[tuple[Amount, ...], Amount | None]:

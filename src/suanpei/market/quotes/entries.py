@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from suanpei.messages import Message
-
 if TYPE_CHECKING:
     from suanpei.market.quotes.header import Header
+    from suanpei.messages import Message
 
 Cell = tuple[str, str]
 """Role of the column, and the text as written."""
@@ -34,6 +33,8 @@ class Remark:
 
     cell: str
     text: str
+    is_note: bool = False
+    """Whether its line begins as a note does: 备注, 说明."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -53,18 +54,16 @@ class SheetContent:
     blocks: list[Block] = field(default_factory=list)
     unread: list[tuple[str, Message]] = field(default_factory=list)
     """Cell and reason."""
+    idle: list[Remark] = field(default_factory=list)
+    """Remarks that hold for no offer of the sheet."""
     headless_rows: list[str] = field(default_factory=list)
     """Cells of rows that were read without headings."""
 
 
-def find_idle_remarks(content: SheetContent, remarks: list[Remark]) -> list[tuple[str, Message]]:
-    """List the remarks that hold for no offer, as cell and reason."""
+def find_idle_remarks(content: SheetContent, remarks: list[Remark]) -> list[Remark]:
+    """Find the remarks that hold for no offer of a sheet."""
     used = {remark.cell for block in content.blocks for remark in block.remarks}
-    return [
-        (remark.cell, Message("a remark that holds for no offer: {words}", words=remark.text[:120]))
-        for remark in remarks
-        if remark.cell not in used
-    ]
+    return [remark for remark in remarks if remark.cell not in used]
 
 
 def list_remarks(blocks: list[Block]) -> list[Remark]:

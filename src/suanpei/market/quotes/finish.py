@@ -238,7 +238,7 @@ def _flag_price(draft: Draft, flags: set[str], currency: str) -> None:
         flags.add("decimal_comma")
     if draft.second_tier is not None:
         flags.add(f"two_tiers:{write_decimal(amount.low)}/{write_decimal(draft.second_tier.low)}")
-    if draft.readings and draft.readings[0].billed == "node" and draft.readings[0].period_hours == PERIOD_HOURS["year"]:
+    if draft.taken and draft.readings[0].billed == "node" and draft.readings[0].period_hours == PERIOD_HOURS["year"]:
         flags.add("yearly_node")
 
 

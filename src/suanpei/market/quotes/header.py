@@ -13,6 +13,7 @@ from suanpei.market.quotes.text.words import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suanpei.market.quotes.document import Line
     from suanpei.market.quotes.text.card import CardReader
     from suanpei.market.quotes.text.clue import ClueReader
     from suanpei.market.quotes.text.words import QuoteWords
@@ -117,6 +118,41 @@ class HeaderReader:
         if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
             priced = [number for number in priced if roles[number] is None]
         return _make_header(row, cells, ["price" if number in priced else role for number, role in enumerate(roles)])
+
+    def is_row_of(self, running: Header, cells: Sequence[str]) -> bool:
+        """Tell a row of a running table, such as a card not of the catalogue, from the headings of the next table.
+
+        Headings name a card or a price outright; a row has something else where cards stand, or only ways of paying.
+        """
+        if any(self._by_heading.get(_BRACKETED.sub("", plain(cell)).strip(" :*#/")) in _OFFER_ROLES for cell in cells):
+            return False
+        cards = [cells[column] for column in running.card_columns if column < len(cells) and cells[column]]
+        named = {self.role(cell) for cell in cells if cell} & _OFFER_ROLES
+        return not named or any(self.role(card) is None for card in cards)
+
+    def read_double(self, line: Line, following: Line) -> Header | None:
+        """Read two lines as one heading, where cells of the first stand over several of the second; None where not.
+
+        A cell merged downwards stands in both lines, or has a blank below; one merged sideways is repeated, or has
+        blanks beside it.
+        """
+        if any(_PLAIN_NUMBER.fullmatch(cell) for cell in following.cells) or sum(map(bool, line.cells)) < LEAST_NAMED:
+            return None
+        width = max(len(line.cells), len(following.cells))
+        upper, lower = ([*one.cells, *[""] * (width - len(one.cells))] for one in (line, following))
+        for column in range(1, width):
+            if lower[column] and not upper[column]:
+                upper[column] = upper[column - 1]
+        split = [column for column in range(width) if lower[column] and lower[column] != upper[column]]
+        shared = [column for column in split if column + 1 in split and upper[column] == upper[column + 1] != ""]
+        if not shared or not any(upper[column] and column not in split for column in range(width)):
+            return None
+        joined = [
+            f"{over} {below}" if below and below != over else over for over, below in zip(upper, lower, strict=True)
+        ]
+        if any(self._is_content(cell) for cell in lower if cell):
+            return None
+        return self.read(following.row, joined)
 
     @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
     def role(self, heading: str) -> str | None:

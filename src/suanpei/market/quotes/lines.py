@@ -92,6 +92,10 @@ class LineReader:
         amounts = self._clues.read("text", text).amounts
         return bool(amounts) and not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
 
+    def is_asked(self, text: str) -> bool:
+        """Tell whether a clause takes up what somebody asked for."""
+        return self._words.lines["asked"].has(plain(text))
+
     def is_date(self, cells: Sequence[str]) -> bool:
         """Tell whether a line is the date of the quote."""
         first = self._first(cells)

@@ -21,6 +21,7 @@ from suanpei.market.quotes.drafts import DraftMaker
 from suanpei.market.quotes.entries import list_remarks
 from suanpei.market.quotes.finish import finish
 from suanpei.market.quotes.header import HeaderReader
+from suanpei.market.quotes.lend import lend_remarks
 from suanpei.market.quotes.lines import LineReader
 from suanpei.market.quotes.plausible import Bands
 from suanpei.market.quotes.questions import ask
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 CHINESE_CURRENCY = "CNY"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
+_CHINESE_PRICE = re.compile(r"[\u4e00-\u9fff]|\d\s*[wW](?![a-zA-Z])")
+"""4.2w is 4.2万, which is said of yuan."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,15 +112,16 @@ class _Reader:
         """Read one document."""
         self._unread += document.unread
         drafts: list[Draft] = []
-        for sheet in document.sheets:
-            content = self._read_sheet(document.file, sheet)
+        contents = [self._read_sheet(document.file, sheet) for sheet in document.sheets]
+        lend_remarks(contents, self._lines)
+        for sheet, content in zip(document.sheets, contents, strict=True):
             self._unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
             self._say_remarks(document.file, content)
             maker = DraftMaker(document.file, sheet.name, self._clues, self._cards)
             for block in content.blocks:
                 for entry in block.entries:
                     drafts += maker.make(block, entry)
-        self._finish(document.file, drafts)
+        self._finish(document, drafts)
 
     def result(self) -> Quotes:
         """Give what was read."""
@@ -165,9 +169,9 @@ class _Reader:
                 )
             )
 
-    def _finish(self, file: str, drafts: list[Draft]) -> None:
+    def _finish(self, document: Document, drafts: list[Draft]) -> None:
         """Settle the drafts of one file, hold them against each other, and make offers and questions of them."""
-        self._fill_currencies(file, drafts)
+        self._fill_currencies(document, drafts)
         kept = [draft for draft in drafts if self._has_rate(draft)]
         groups = group_drafts(kept)
         for group in groups:
@@ -186,14 +190,15 @@ class _Reader:
             for message in draft.card.assumptions:
                 self._assume(message)
 
-    def _fill_currencies(self, file: str, drafts: list[Draft]) -> None:
+    def _fill_currencies(self, document: Document, drafts: list[Draft]) -> None:
         """Give prices without a currency that of their language, of their file, or of the result; and say so."""
+        file = document.file
         stated = Counter(draft.currency for draft in drafts if draft.amount is not None and draft.currency)
-        for draft in drafts:
-            if draft.amount is None or draft.currency is not None:
-                continue
-            is_chinese = _CHINESE.search(draft.price_text) is not None
-            if is_chinese or (not stated and _CHINESE.search(f"{draft.card.as_written}{draft.note}")):
+        open_ones = [draft for draft in drafts if draft.amount is not None and draft.currency is None]
+        is_all_chinese = bool(open_ones) and not stated and _is_chinese(document)
+        for draft in open_ones:
+            is_chinese = _CHINESE_PRICE.search(draft.price_text) is not None
+            if is_chinese or is_all_chinese:
                 draft.currency = CHINESE_CURRENCY
                 self._assume(Message("{file}: prices without a currency in a Chinese quote are read in CNY", file=file))
             elif stated:
@@ -244,6 +249,11 @@ class _Reader:
 
     def _assume(self, message: Message) -> None:
         self._assumptions[message] = None
+
+
+def _is_chinese(document: Document) -> bool:
+    """Tell whether a document is written in Chinese."""
+    return any(_CHINESE.search(cell) for sheet in document.sheets for line in sheet.lines for cell in line.cells)
 
 
 def _most_frequent(counts: Counter[str], preferred: str) -> str:

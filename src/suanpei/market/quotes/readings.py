@@ -153,7 +153,8 @@ class Settler:
             taken = likely[0]
         else:
             draft.flag("unit_missing")
-            _take(draft, worded or 0, priced, readings)
+            first = next((number for number, one in enumerate(readings) if one.is_plausible), 0)
+            _take(draft, first if worded is None else worded, priced, readings)
             draft.worded = None if worded is None else draft.taken
             draft.taken = draft.is_plausible = None
             return
@@ -263,10 +264,11 @@ def _reading(draft: Draft, priced: _Priced) -> Reading:
 
 
 def _take(draft: Draft, number: int, priced: Sequence[_Priced], readings: list[Reading]) -> None:
-    """Put the reading taken first."""
+    """Put the reading taken first, and of the others those in the price band."""
     draft.taken = priced[number].factor
     draft.is_plausible = readings[number].is_plausible
-    draft.readings = [readings[number], *readings[:number], *readings[number + 1 :]] if number else readings
+    others = [*readings[:number], *readings[number + 1 :]]
+    draft.readings = [readings[number], *sorted(others, key=lambda one: one.is_plausible is not True)]
 
 
 def _add_discount(draft: Draft) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.lines import LineReader
     from suanpei.market.quotes.text.card import CardReader
     from suanpei.market.quotes.text.clue import ClueReader
+    from suanpei.market.quotes.text.clues import Clues
 
 _CLAUSES = re.compile(r"[;；。\n|]+|(?<!\d)[,，、]|[,，、](?!\d)")
 _COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")
@@ -59,10 +60,11 @@ class TextReader:
             if text:
                 self._take(line, text)
         for block in self._blocks:
+            self._leave_asked(block)
             block.remarks += self._sheet_remarks
             if block.entries:
                 self._content.blocks += self._by_card_row(block)
-        self._content.unread += find_idle_remarks(self._content, self._remarks)
+        self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
     def _by_card_row(self, block: Block) -> list[Block]:
@@ -78,6 +80,19 @@ class TextReader:
     def _card_row(self, entry: Entry) -> int:
         """Give the row of the line that names the card of an entry."""
         return max(row for row in self._card_rows if row <= entry.row)
+
+    def _leave_asked(self, block: Block) -> None:
+        """Leave out what only takes up the buyer's question: ``您要的A800`` without a price."""
+        kept: list[Entry] = []
+        for entry in block.entries:
+            said = entry.cells[0][1]
+            clues = self._clues.read("text", said)
+            if clues.amounts or clues.stock or not self._kinds.is_asked(said):
+                kept.append(entry)
+            else:
+                reason = Message("what was asked for, without a price: {words}", words=said[:120])
+                self._content.unread.append((name_cell(self._name, entry.row), reason))
+        block.entries = kept
 
     def _take(self, line: Line, text: str) -> None:
         sender, day, rest = self._kinds.take_sender(text)
@@ -111,7 +126,7 @@ class TextReader:
         if remark:
             self._take_remark(line, remark)
         if not pieces and not remark:
-            self._take_cardless(line, rest)
+            self._take_cardless(line, rest, is_note=self._kinds.is_note([text]))
 
     def _set_aside(self, line: Line, text: str) -> str:
         """List the clauses that price another thing than a card, and give the text without them."""
@@ -191,24 +206,38 @@ class TextReader:
     def _add(self, line: Line, piece: str) -> None:
         self._block.entries.append(Entry(row=line.row, cells=(("text", piece),)))
 
-    def _take_cardless(self, line: Line, text: str) -> None:
+    def _take_cardless(self, line: Line, text: str, *, is_note: bool) -> None:
         """Go on with the offer before, offer its card at one more price, or keep a remark."""
         clues = self._clues.read("text", text)
-        last = self._block.entries[-1] if self._block.entries else None
-        if last is not None and clues.amounts and last.row < line.row:
-            said = last.cells[0][1]
-            amounts = self._clues.read("text", said).amounts
-            if not amounts:
-                self._block.entries[-1] = Entry(row=last.row, cells=(("text", f"{said}, {text}"),))
-            else:
-                head = self._clues.words.pricing.pattern.sub(" ", plain(said)[: amounts[0].start])
-                self._add(line, f"{head.strip(' ,')}, {text}")
+        block = self._block if self._block.entries else self._block_before(clues)
+        last = block.entries[-1] if block is not None else None
+        if block is None or last is None or last.row >= line.row or not (clues.amounts or clues.stock):
+            self._take_remark(line, text, is_note=is_note)
             return
-        self._take_remark(line, text)
+        said = last.cells[0][1]
+        amounts = self._clues.read("text", said).amounts
+        if not clues.amounts:
+            everywhere = range(len(block.entries)) if self._kinds.speaks_of_every(text) else (-1,)
+            for number in everywhere:
+                entry = block.entries[number]
+                block.entries[number] = Entry(row=entry.row, cells=(("text", f"{entry.cells[0][1]}, {text}"),))
+        elif not amounts:
+            block.entries[-1] = Entry(row=last.row, cells=(("text", f"{said}, {text}"),))
+        else:
+            told, half = plain(said), half_width(said)
+            before = (half if len(half) == len(told) else told)[: amounts[0].start]
+            head = re.sub(self._clues.words.pricing.source, " ", before, flags=re.IGNORECASE)
+            self._add(line, f"{head.strip(' ,')}, {text}")
 
-    def _take_remark(self, line: Line, text: str) -> None:
+    def _block_before(self, clues: Clues) -> Block | None:
+        """Find what the same speaker offered in an earlier message; a price that names its unit goes on with it."""
+        if clues.amounts and not any(amount.unit.billed for amount in clues.amounts):
+            return None
+        return next((one for one in reversed(self._blocks) if one.entries and one.seller == self._block.seller), None)
+
+    def _take_remark(self, line: Line, text: str, *, is_note: bool = False) -> None:
         clues, date = self._clues.read("section", text), self._clues.read_date(text)
-        remark = Remark(cell=name_cell(self._name, line.row), text=text)
+        remark = Remark(cell=name_cell(self._name, line.row), text=text, is_note=is_note)
         if not (clues.is_telling or date.day or date.valid_days or date.end):
             if len(text) >= _LEAST_CHAT_WORDS:
                 self._leave(line, Message("no card, price or terms in: {words}", words=text[:120]))

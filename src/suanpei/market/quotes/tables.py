@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.document import Line, Sheet
+    from suanpei.market.quotes.document import Sheet
     from suanpei.market.quotes.header import Header, HeaderReader
     from suanpei.market.quotes.lines import LineReader
     from suanpei.market.quotes.text.clue import ClueReader
 
+_SHORT_CELL = 4
+"""A value such as 面议 may stand in every column of a row; a title is longer. [characters]"""
 _MOST_REMARK_CELLS = 2
 """A line of at most so many cells under a wider table, without card and price, is a remark. [-]"""
 
@@ -33,24 +35,37 @@ class TableReader:
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
         self._header: Header | None = None
+        self._above: tuple[str, ...] = ()
         self._table: list[Block] = []
         self._block = Block()
 
     def read(self) -> SheetContent:
         """Read the sheet."""
-        for line in self._lines:
-            if any(line.cells):
-                self._take(line)
+        lines = [_unrepeated(line) for line in self._lines if any(line.cells)]
+        position = 0
+        while position < len(lines):
+            position += self._take(lines[position], lines[position + 1] if position + 1 < len(lines) else None)
         self._close_table()
-        self._content.unread += find_idle_remarks(self._content, self._remarks)
+        self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: Line, following: Line | None) -> int:
+        """Take a line, or two that are one heading; give how many."""
         if self._header is not None and self._names_card(line, self._header):
             self._take_row(line, self._header)
-            return
+            return 1
+        double = self._headers.read_double(line, following) if following is not None else None
+        if double is not None:
+            self._open_table(double)
+            return 2
+        self._take_other(line)
+        return 1
+
+    def _take_other(self, line: Line) -> None:
+        """Take a line that names no card where cards stand."""
         header = self._headers.read(line.row, line.cells)
-        if header is not None:
+        running = self._header
+        if header is not None and not (running is not None and self._headers.is_row_of(running, line.cells)):
             self._open_table(header)
         elif self._kinds.is_total(line.cells):
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
@@ -68,6 +83,7 @@ class TableReader:
         carried = self._block if not self._block.entries else Block(seller=self._block.seller)
         self._close_table()
         self._header = header
+        self._above = ()
         self._block = Block(seller=carried.seller, remarks=carried.remarks)
         self._table = [self._block]
 
@@ -81,7 +97,7 @@ class TableReader:
     def _take_remark(self, line: Line, *, is_note: bool) -> None:
         """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
         text = " ".join(cell for cell in line.cells if cell)
-        remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text)
+        remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text, is_note=is_note)
         seller = None if is_note else self._kinds.seller_of(text)
         if seller:
             self._start_block(seller)
@@ -136,6 +152,7 @@ class TableReader:
         return bool(self._clues.read("text", cell).amounts) or self._clues.words.no_price.has(text)
 
     def _take_row(self, line: Line, header: Header) -> None:
+        line = self._with_above(line)
         cells = line.cells
         given = [cell for cell in cells if cell]
         prices = tuple((column, cells[column]) for column in header.prices if column < len(cells) and cells[column])
@@ -155,6 +172,16 @@ class TableReader:
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
         self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, header=header))
 
+    def _with_above(self, line: Line) -> Line:
+        """Put the cell above in place of 同上; a column without one keeps the word."""
+        ditto, above = self._clues.words.lines["ditto"].pattern, self._above
+        cells = tuple(
+            above[column] if column < len(above) and cell and ditto.fullmatch(plain(cell)) else cell
+            for column, cell in enumerate(line.cells)
+        )
+        self._above = cells
+        return line if cells == line.cells else Line(row=line.row, cells=cells)
+
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
         return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
@@ -168,6 +195,15 @@ class TableReader:
 
     def _leave(self, line: Line, reason: Message) -> None:
         self._content.unread.append((name_cell(self._name, line.row, _first_column(line)), reason))
+
+
+def _unrepeated(line: Line) -> Line:
+    """Keep one of the cells of a line that says the same everywhere: a title merged over the whole table."""
+    given = [cell for cell in line.cells if cell]
+    if len(given) <= _MOST_REMARK_CELLS or len(set(given)) > 1 or len(given[0]) <= _SHORT_CELL:
+        return line
+    first = _first_column(line)
+    return Line(row=line.row, cells=(*line.cells[:first], given[0]))
 
 
 def _first_column(line: Line) -> int:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from suanpei.provenance import Confidence
     from suanpei.report.locale import Language
 
+_MOST_OTHERS = 3
+"""Readings listed beside the one taken; the first are those in the price band, the JSON result holds all. [-]"""
 _DECIMALS = 3
 """Of a price per card-hour as it is shown. [-]"""
 _DAY_HOURS = 24.0
@@ -80,10 +82,11 @@ def name_confidence(confidence: Confidence) -> Message:
 def _list_notes(offer: QuotedOffer) -> list[Message | str]:
     """List flags in words, what is open, what else is billed, and the seller's own remark."""
     notes: list[Message | str] = [say_flag(flag) for flag in offer.flags]
+    is_settled = offer.price_per_accelerator_hour.amount is not None
     if len(offer.readings) > 1:
         notes += [
-            _say_reading(reading, is_taken=offer.price_per_accelerator_hour.amount is not None and index == 0)
-            for index, reading in enumerate(offer.readings)
+            _say_reading(reading, is_taken=is_settled and index == 0)
+            for index, reading in enumerate(offer.readings[: _MOST_OTHERS + is_settled])
         ]
     notes += [*_list_charges(offer.charges), *_list_payment(offer.payment)]
     notes += _list_dates(offer)

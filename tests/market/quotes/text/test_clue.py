@@ -226,3 +226,33 @@ def test_the_first_cell_that_says_a_thing_is_believed() -> None:
 
 def test_small_chinese_numbers_become_digits() -> None:
     assert plain("八卡 两台 十六台 三个月 押一付三") == "8卡 2台 16台 3个月 押一付三"
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("流出0.8元/GB", "egress"),
+        ("出流量 0.8元/GB", "egress"),
+        ("出站0.8元/GB", "egress"),
+        ("入站0.8元/GB", "ingress"),
+    ],
+)
+def test_traffic_out_and_in_have_many_names(words: str, kind: str) -> None:
+    assert [(one.kind, one.amount) for one in CLUES.read("note", words).charges] == [(kind, Decimal("0.8"))]
+
+
+@pytest.mark.parametrize("role", ["note", "tax"])
+@pytest.mark.parametrize(
+    ("words", "state", "rate"),
+    [
+        ("税点6个点", "unknown", "0.06"),
+        ("加6个点", "out", "0.06"),
+        ("开票加6个点", "out", "0.06"),
+        ("含税13个点", "in", "0.13"),
+        ("不含税，加6个点", "out", "0.06"),
+    ],
+)
+def test_points_of_tax_are_per_cent(role: str, words: str, state: str, rate: str) -> None:
+    tax = CLUES.read(role, words).tax
+    assert tax is not None
+    assert (tax.state, tax.rate_fraction) == (state, Decimal(rate))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.choice import AmountChooser
-from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader
+from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader, join_units
 from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _CLOCK_BEFORE = re.compile(r"(?<![a-z\d])\d{1,2}:$")
 _BROKEN = re.compile(r"(?<![\d.a-z_/-])\d[\d,]*(?:\.{2,}\d|。\d|(?:\.\d+){2,})[\d.。]*")
 """A slip of the pen between digits: ``11..5``, ``11。5``, ``11.5.3``."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
+_ABOUT = re.compile(r"\s*(?:左右|上下)")
 _DATE_LIKE = re.compile(r"(?:19|20)\d\d\s*(?:[年/.-]\s*\d{1,2}(?:\s*[月/.-]\s*\d{1,2}\s*日?)?|年(?!\d))")
 _LONGEST_NUMBER = 20
 """A longer number is no price. [characters]"""
@@ -164,7 +165,8 @@ class AmountReader:
         currency = self._words.currencies.group(written) if written else None
         if currency is None and (_NO_MONEY.match(text, end) or _CLOCK_BEFORE.search(text[: match.start()])):
             return None
-        unit = self.units.follow(text, end)
+        about = _ABOUT.match(text, end)
+        unit = self.units.follow(text, about.end() if about else end)
         is_scaled = bool(match["scale1"] or match["scale2"])
         if currency is None and text[: match.start()].endswith("/"):
             return None  # "元/7天"
@@ -173,6 +175,10 @@ class AmountReader:
             return None  # "64卡以上"
         if self._of_other.match(text, end) or self._of_other.match(text, max(end, unit.end)):
             return None
+        start = match.start()
+        if unit.billed is None:
+            before, start = self.units.precede(text, start)
+            unit = join_units(unit, before) if not before.is_empty else unit
         is_led = self._lead.search(text[: match.start()]) is not None
         if not (is_price or is_led or _speaks_for_itself(currency, is_scaled=is_scaled, unit=unit)):
             return None
@@ -187,7 +193,7 @@ class AmountReader:
             is_from=bool(after or self._from_before.search(text[: match.start()])),
             is_most=bool(self._most_after.match(text, end) or self._most_before.search(text[: match.start()])),
             has_decimal_comma=has_comma,
-            start=match.start(),
+            start=start,
             end=max(end, after.end() if after else end),
         )
 

@@ -14,6 +14,7 @@ from suanpei.money import Money
 if TYPE_CHECKING:
     from suanpei.market.quotes.text.words import QuoteWords
 
+_WHOLE = 100
 _NEAR = 24
 """How far before an amount the word stands that says what it is for. [characters]"""
 
@@ -23,9 +24,10 @@ class Charge:
     """One amount that is billed beside the card."""
 
     kind: str
-    """``storage``, ``egress``, ``ingress``, ``set_up`` or ``host``."""
+    """``storage``, ``egress``, ``ingress``, ``set_up``, ``host``, ``early_exit``, or ``outages`` that are free."""
     amount: Decimal
-    """Per GB (and month, for storage), per rental, or per unit of the host and hour. [currency]"""
+    """Per GB (and month, for storage), per rental, or per unit of the host and hour. [currency] Of an early exit: the
+    share of the rent that is left. [-]"""
     currency: str | None
     measure: str = ""
     """Of the host: ``vcpu``, ``ram``, or empty where it is for the whole host of a card."""
@@ -45,6 +47,14 @@ class ChargeReader:
         named = rf"(?P<what>{words.charges.source})"
         per_card_hour = rf"(?:\s*/?\s*(?:{words.billed.source}))?(?:\s*[/-]\s*(?:{words.periods.source}))?"
         self._once = re.compile(rf"{named}\s*(?:另加|另计|加)?\s*[:+]?\s*{amount}{per_card_hour}")
+        said = words.terms
+        self._outages = re.compile(rf"(?:{said['outage'].source})[^,;。]{{0,8}}?(?:{said['not_billed'].source})")
+        self._early_exit = re.compile(
+            rf"(?:{said['early_exit'].source})[^%;。]{{0,16}}?(?:{said['rent_left'].source})[^%;。]{{0,10}}?"
+            r"(?<![\d.])(?P<percent>\d{1,3})\s*%"
+            rf"|(?<![\d.])(?P<share>\d{{1,3}})\s*%\s*(?:of\s+)?(?:the\s+)?(?:{said['rent_left'].source})[^%;。]{{0,24}}?"
+            rf"(?:{said['early_exit'].source})"
+        )
         self._free = re.compile(rf"{named}\s*(?:is\s+|为)?(?:{words.free.source})|免(?P<fee>{words.charges.source})")
 
     def read(self, text: str) -> tuple[tuple[Charge, ...], str]:
@@ -54,6 +64,12 @@ class ChargeReader:
             The charges, and the text with them blanked out.
         """
         charges: list[Charge] = []
+        if self._outages.search(text):
+            charges.append(Charge(kind="outages", amount=Decimal(0), currency=None))
+        if (found := self._early_exit.search(text)) and (share := int(found["percent"] or found["share"])) <= _WHOLE:
+            charges.append(Charge(kind="early_exit", amount=Decimal(share) / _WHOLE, currency=None))
+            text = text[: found.start()] + " " * (found.end() - found.start()) + text[found.end() :]
+        text = self.without_outages(text)
         for pattern, read in ((self._by_measure, self._by_size), (self._once, self._by_rental)):
             for found in list(pattern.finditer(text)):
                 charge = read(text, found)
@@ -65,6 +81,10 @@ class ChargeReader:
             if kind in ("egress", "ingress", "storage"):
                 charges.append(Charge(kind=kind, amount=Decimal(0), currency=None))
         return tuple(charges), text
+
+    def without_outages(self, text: str) -> str:
+        """Blank out of a plain text what it says of outages: 故障停机不计费 says nothing of machines switched off."""
+        return self._outages.sub(lambda found: " " * len(found.group()), text)
 
     def _kind(self, word: str) -> str:
         return self._words.charges.group(word)
@@ -107,7 +127,10 @@ def make_charges(charges: tuple[Charge, ...], currency: str) -> Charges:
     first: dict[str, Money] = {}
     for charge in charges:
         first.setdefault(charge.kind, Money(amount=charge.amount, currency=charge.currency or currency))
+    early_exit = first.get("early_exit")
     return Charges(
+        early_exit_fraction=early_exit.amount if early_exit is not None else None,
+        bills_outages=False if "outages" in first else None,
         storage_per_gb_month=first.get("storage"),
         ingress_per_gb=first.get("ingress"),
         egress_per_gb=first.get("egress"),

@@ -123,7 +123,7 @@ class ClueReader:
         is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
         may_stock = role == "stock" or role in LOOSE_ROLES
         node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
-        stock = self.counts.read_stock(rest, is_stock=role == "stock") if may_stock else None
+        stock = self.counts.read_stock(rest, is_stock=role == "stock", heading=plain(heading)) if may_stock else None
         stock, node_gpus = large or stock, large_gpus or node_gpus
         if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
             stock = stock or Stock(count=node_gpus, unit="card")
@@ -141,7 +141,7 @@ class ClueReader:
             implied=None if role == "section" else self._implied(rest),
             amounts=amounts,
             labels=labels,
-            flags=self._flags(role, text, written),
+            flags=self._flags(role, self._charges.without_outages(text), written),
             pflops_words=self.words.pflops.groups(text),
             card_pflops=read_claim(text),
             place=self._place(role, written),
@@ -176,7 +176,11 @@ class ClueReader:
     def _find_unit(self, role: str, text: str, rest: str) -> Unit:
         """Read the unit of a cell of units, a heading, or a clause that says per or 每."""
         if role in (*UNIT_ROLES, "heading"):
-            return self.amounts.units.find(rest)
+            unit = self.amounts.units.find(rest)
+            rent = self.words.rent_periods.search(rest) if role == "heading" else None
+            if rent is not None and unit.billed and unit.period is None:
+                return replace(unit, period=self.words.rent_periods.group(rent.group()))
+            return unit
         if role == "section":
             # a title such as "GPU报价单" names a card, not what its prices are for
             unit = self.amounts.units.find(rest)

@@ -83,7 +83,8 @@ def join_clues(found: Iterable[Clues]) -> Clues:
         unit_scale = one.unit_scale if unit_scale is None else unit_scale
         currency = currency or one.currency
         node_gpus = one.node_gpus if node_gpus is None else node_gpus
-        stock = stock or one.stock
+        if one.stock is not None and (stock is None or one.stock.count == 0):
+            stock = one.stock  # what is said to be gone is gone, wherever it is said
         implied = implied or one.implied
         card_pflops = card_pflops or one.card_pflops
         links = links or one.links

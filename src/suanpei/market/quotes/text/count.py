@@ -37,6 +37,9 @@ class Stock:
     """``machine``, ``card``, or empty where a bare number stands."""
 
 
+NONE_ON_HAND = Stock(count=0, unit="machine")
+
+
 class CountReader:
     """Reads counts with one catalogue's words."""
 
@@ -78,7 +81,9 @@ class CountReader:
         self._both = re.compile(
             rf"(?<![\d.,])(?P<cards>\d{{1,6}})\s*(?:{loose})\s*[/(]\s*(?P<nodes>\d{{1,5}})\s*(?:{machines})\)?(?!\s*/)"
         )
-        self._unsold = words.lines["unsold"]
+        self._unsold, self._later = words.lines["unsold"], words.lines["later"]
+        self._billed = words.billed
+        self._none = words.counts["none_on_hand"].pattern
 
     def take_large(self, text: str) -> tuple[Stock | None, int | None, str]:
         """Read counts that would pass for an amount or two counts: ``1,024卡``, ``1.2万卡``, ``128卡/16台``.
@@ -122,17 +127,19 @@ class CountReader:
         return 1 if self._one.search(text) else None
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
-    def read_stock(self, text: str, *, is_stock: bool) -> Stock | None:
+    def read_stock(self, text: str, *, is_stock: bool, heading: str = "") -> Stock | None:
         """Read what is on hand; None where the text does not say.
 
         Args:
             text: In plain form. [-]
-            is_stock: Whether it stands under a heading such as 数量. [-]
+            is_stock: Whether it stands under a heading such as 数量: a word for nothing, or a date of delivery without
+                a count, then says that none is on hand. [-]
+            heading: Of its column, in plain form: 可用台数 counts machines. [-]
         """
         if taken := self._taken.search(text):
             return self._left_over(text, taken, is_stock=is_stock)
         if self._unsold.has(text):
-            return Stock(count=0, unit="machine")
+            return NONE_ON_HAND
         text = self._range.sub(_lower, self._least.sub(" ", text))
         if found := self._stock.search(text):
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
@@ -141,7 +148,10 @@ class CountReader:
                 if found := pattern.search(text):
                     return Stock(count=int(found["count"]), unit=unit)
             bare = _stripped(text)
-            return Stock(count=int(bare), unit="") if _BARE.fullmatch(bare) else None
+            if _BARE.fullmatch(bare):
+                return Stock(count=int(bare), unit=self._counted(heading))
+        if is_stock:
+            return NONE_ON_HAND if self._none.fullmatch(text.strip("() ")) or self._later.has(text) else None
         if found := self._machines.search(self._links.without(text)):
             return Stock(count=int(found["count"]), unit="machine")
         return None
@@ -152,6 +162,11 @@ class CountReader:
         if whole is None or whole.unit != _unit(taken):
             return None
         return Stock(count=max(0, whole.count - int(taken["before"] or taken["after"])), unit=whole.unit)
+
+    def _counted(self, heading: str) -> str:
+        """Tell what a bare number counts under a heading such as 数量(台); empty where the heading does not say."""
+        groups = self._billed.groups(heading)
+        return "machine" if "node" in groups else "card" if "card" in groups else ""
 
 
 def _blanked(text: str, found: re.Match[str]) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.words import QuoteWords
 
 _RATE = r"\d{1,2}(?:\.\d+)?"
+_POINTS = re.compile(r"个税?点(?:税)?")
+"""6个点 is 6 %."""
 _OUT, _IN = "不含税", "含税"
 
 
@@ -26,10 +28,10 @@ class TaxReader:
         self._out = said["out"]
         self._in = said["in"]
         self._wording = re.compile(
-            rf"{joined}{_RATE}\s*(?:%|个点)\s*的?(?:{words.tax.source})?"
+            rf"{joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
             rf"|(?:{joined})?(?:{words.tax.source})"
-            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个点)\)?)?"
+            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点)\)?)?"
         )
         self._question = re.compile(r"是否含税\s*[:为]?\s*(?P<answer>[是否])?")
         self._open = re.compile(rf"(?:{words.tax.source})[^\s,;。、]{{0,4}}?[:请]?\s*(?:{said['open'].source})")
@@ -44,9 +46,11 @@ class TaxReader:
         """
         text = self._open.sub(" ", self._question.sub(_answer, text)).strip()
         if is_tax:
-            return self._of_column(text, plain(heading))
-        found = self._wording.search(text)
-        return self._of_wording(found.group().replace("个点", "%")) if found else UNKNOWN_TAX
+            return self._of_column(_POINTS.sub("%", text), plain(heading))
+        tax = UNKNOWN_TAX
+        for found in self._wording.finditer(text):
+            tax = join_taxes(tax, self._of_wording(_POINTS.sub("%", found.group())))
+        return tax
 
     def _of_column(self, text: str, heading: str) -> Tax:
         bare = text.strip("() ")
@@ -57,7 +61,9 @@ class TaxReader:
         tax = self._of_wording(text)
         if tax.state == "unknown" and tax.rate_fraction is not None and heading in (_IN, _OUT):
             return replace(read_tax(f"{heading} {text}"), wording=text)
-        return tax
+        found = self._wording.search(text) if tax.state == "unknown" else None
+        worded = self._of_wording(found.group()) if found else tax
+        return worded if worded.state != "unknown" else tax
 
     def _of_wording(self, wording: str) -> Tax:
         """Read a wording that may leave out the word for tax: ``含6%``, ``不含6%``, ``加6%``."""

@@ -38,6 +38,10 @@ _SHORT = frozenset(
     {"p", "pf", "机", "分", "时", "日", "天", "月", "年", "季", "周", "h", "d", "y", "a", "mo", "min", "mon", "tag"}
 )
 """Words that mean a unit only behind a slash, a 每 or another unit."""
+_ONE_MORE = r"1\s*个?\s*[卡张台节月小天]"
+"""``一台一个月`` in plain form is 1台1个月: the second 1 begins the next word of the unit."""
+_LONGEST_LED = 24
+"""How far before an amount its unit begins at most. [characters]"""
 _PAID = r"(?![付租结度]|起[租订付])"
 """月付, 年租 and 月结 say how it is paid, not what the amount is for."""
 
@@ -73,6 +77,8 @@ def join_units(first: Unit, second: Unit) -> Unit:
         billed=first.billed or second.billed,
         billed_gpus=first.billed_gpus or second.billed_gpus,
         period=first.period or second.period,
+        end=first.end,
+        is_marked=first.is_marked or second.is_marked,
     )
 
 
@@ -82,13 +88,16 @@ class UnitReader:
     def __init__(self, words: QuoteWords) -> None:
         self._billed = words.billed
         self._periods = words.periods
-        word = rf"(?:(?P<billed>{words.billed.source})|(?P<period>(?:{words.periods.source}){_PAID}))(?!\d)"
+        word = rf"(?:(?P<billed>{words.billed.source})|(?P<period>(?:{words.periods.source}){_PAID}))"
+        word = rf"{word}(?:(?!\d)|(?={_ONE_MORE}))"
         mark = (
             r"(?P<mark>\s*[/每·・*⋅-]\s*(?:每|一|个)?\s*|\s*(?:per|pro|each)\s+(?:an?\s+)?"
-            r"|\s*一\s*个?\s*|\s*1\s*(?=[卡张台个])|\s*an?\s+)"
+            r"|\s*一\s*个?\s*|\s*1\s*个\s*|\s*1\s*(?=[卡张台节天月])|\s*an?\s+)"
         )
         counted = r"(?:(?P<count>\d{1,2})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
         self._step = re.compile(rf"(?:{mark}|\s*(?:个)?)(?:{counted})(?:{word})")
+        self._led = re.compile(rf"(?:每|(?<![\d.])1)\s*个?\s*(?={words.billed.source}|{words.periods.source})")
+        self._stock_end = re.compile(rf"(?:{words.stock.source})\s*:?\s*$")
         self._first = re.compile(rf"(?:{mark})?{counted}(?:{word})")
 
     def follow(self, text: str, position: int) -> Unit:
@@ -101,6 +110,25 @@ class UnitReader:
         if text.startswith("-", position):
             return NO_UNIT  # "36-mo term"
         return self._chain(text, position, started=False)
+
+    def precede(self, text: str, position: int) -> tuple[Unit, int]:
+        """Read the unit that stands right before an amount: ``一台一个月6万5``, ``每台每月 65000``.
+
+        A count of one with words for stock before it is no unit, and a bare time before an amount is none either.
+
+        Args:
+            text: In plain form. [-]
+            position: Where the amount begins. [-]
+
+        Returns:
+            The unit, and where its words begin.
+        """
+        for found in self._led.finditer(text, max(0, position - _LONGEST_LED), position):
+            unit = self._chain(text[:position], found.start(), started=False)
+            between = text[unit.end : position].strip(" :为是约大概要,")
+            if unit.billed and unit.is_marked and not between and not self._stock_end.search(text[: found.start()]):
+                return unit, found.start()
+        return NO_UNIT, position
 
     def find(self, text: str) -> Unit:
         """Read the unit that stands anywhere in a text: a cell of units, a heading, a clause.

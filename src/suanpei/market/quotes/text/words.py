@@ -120,6 +120,8 @@ class QuoteWords:
     that a date is of a delivery."""
     billed: Vocabulary
     periods: Vocabulary
+    rent_periods: Vocabulary
+    """Words for rent that name its period."""
     currencies: Vocabulary
     """All currencies, those without a rate included."""
     pricing: Vocabulary
@@ -184,6 +186,7 @@ def _compile(table: Mapping[str, Any]) -> QuoteWords:
         lines=_by_kind(table["lines"]),
         billed=Vocabulary(table["billed"]),
         periods=Vocabulary(table["periods"]),
+        rent_periods=Vocabulary(table["rent_periods"]),
         currencies=Vocabulary({**table["currencies"], **table["other_currencies"]}),
         pricing=Vocabulary(table["pricing"]),
         no_price=Vocabulary(table["no_price"]),
