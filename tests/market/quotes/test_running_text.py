@@ -184,3 +184,9 @@ def test_machines_for_sale_are_no_offers(line: str) -> None:
 
 def test_a_rent_beside_the_word_sale_is_a_rent() -> None:
     assert len(read(text("二手A100 80G 4.5元/卡/时\nH800 8卡 出租出售 6.8万/台/月")).offers) == 2
+
+
+@pytest.mark.parametrize("term", ["起租1个月", "1年起租", "最短租期：3个月"])
+def test_a_term_behind_an_offer_does_not_reach_the_next(term: str) -> None:
+    offers = read(text(f"## H800\n- 8卡 6.8万/台/月\n- {term}\n## A800\n- 8卡 4.9万/台/月")).offers
+    assert [offer.term is None for offer in offers] == [False, True]
