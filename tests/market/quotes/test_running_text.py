@@ -190,3 +190,9 @@ def test_a_rent_beside_the_word_sale_is_a_rent() -> None:
 def test_a_term_behind_an_offer_does_not_reach_the_next(term: str) -> None:
     offers = read(text(f"## H800\n- 8卡 6.8万/台/月\n- {term}\n## A800\n- 8卡 4.9万/台/月")).offers
     assert [offer.term is None for offer in offers] == [False, True]
+
+
+@pytest.mark.parametrize("line", ["最短租期：3个月", "押金：1个月", "违约金：20元/卡/时", "带宽：80元/Mbps/月"])
+def test_a_word_on_terms_before_a_colon_is_no_seller(line: str) -> None:
+    offers = read(text(f"甲云：H800 12元/卡时\n{line}\nA800 6.8元/卡时")).offers
+    assert [offer.seller for offer in offers] == ["甲云", "甲云"]

@@ -160,6 +160,12 @@ class LineReader:
             return None
         if any(self._leads[kind].search(text) for kind in self._leads) or self._words.tax.has(text):
             return None
+        words = self._words
+        if any(
+            one.pattern.fullmatch(text)
+            for one in (*words.terms.values(), words.lines["aside"], words.stock, words.charges, words.flags)
+        ):
+            return None
         clues = self._clues.read("unit", name)
         if (
             clues.currency
