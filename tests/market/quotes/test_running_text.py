@@ -242,3 +242,15 @@ def test_one_machine_on_hand_stays_on_hand() -> None:
 def test_a_following_line_says_that_stock_is_gone() -> None:
     first, second = read(text("A800 80G 8卡 4万/台/月 现货4台\nH20 8卡 5万/台/月\n暂无现货，12月底到货")).offers
     assert (first.count, second.count) == (32, 0)
+
+
+@pytest.mark.parametrize("term", ["起租1个月", "1年起租", "最短租期：3个月"])
+def test_a_term_behind_an_offer_does_not_reach_the_next(term: str) -> None:
+    offers = read(text(f"## H800\n- 8卡 6.8万/台/月\n- {term}\n## A800\n- 8卡 4.9万/台/月")).offers
+    assert [offer.term is None for offer in offers] == [False, True]
+
+
+@pytest.mark.parametrize("line", ["最短租期：3个月", "押金：1个月", "违约金：20元/卡/时", "带宽：80元/Mbps/月"])
+def test_a_word_on_terms_before_a_colon_is_no_seller(line: str) -> None:
+    offers = read(text(f"甲云：H800 12元/卡时\n{line}\nA800 6.8元/卡时")).offers
+    assert [offer.seller for offer in offers] == ["甲云", "甲云"]

@@ -26,6 +26,7 @@ _STAMPED = re.compile(
     r"^[\[(【]?\s*(?P<date>20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}日?)\s+\d{1,2}:\d{2}(?::\d{2})?\s*[\])】]?\s*(?P<name>[^:：\d]{0,24})\s*[:：]?\s*"
 )
 _NAMED = re.compile(r"^(?P<name>[^\d:：，,。;；/()（）]{1,20})\s*[:：]\s*(?P<rest>.*)$")
+_SUM = re.compile(r"\d[\d.,]*\s*[万千]?\s*(?:元|块|[$¥€]|usd|cny|rmb)\s*/|[$¥€]\s*\d")
 _OTHER_WORDS = re.compile(r"[\d含包免送]")
 """Between the name of another thing and an amount they say that the amount is not its price: ``带宽100M 6万/台``."""
 _LONGEST_SELLER = 40
@@ -90,7 +91,10 @@ class LineReader:
         if found is None or self.has_card([text]):
             return False
         amounts = self._clues.read("text", text).amounts
-        return bool(amounts) and not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
+        if not amounts:
+            # a sum per Mbps or address is none of a card, and is named all the same
+            return _SUM.search(words, found.end()) is not None
+        return not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
 
     def is_asked(self, text: str) -> bool:
         """Tell whether a clause takes up what somebody asked for."""
@@ -157,12 +161,18 @@ class LineReader:
 
     def _as_seller(self, name: str) -> str | None:
         """Take a name as a seller's unless it is a heading, a card, a price, or a word on prices."""
-        text = plain(name)
+        text = plain(self.without_mark(name))
         if not text or len(text) > _LONGEST_SELLER or text in self._roles:
             return None
         if self._cards.find(text) or self._words.price_lead.has(text) or self._clues.dates.find(text):
             return None
         if any(self._leads[kind].search(text) for kind in self._leads) or self._words.tax.has(text):
+            return None
+        words = self._words
+        if any(
+            one.pattern.fullmatch(text)
+            for one in (*words.terms.values(), words.lines["aside"], words.stock, words.charges, words.flags)
+        ):
             return None
         clues = self._clues.read("unit", name)
         if (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.card import CardReader
     from suanpei.market.quotes.text.clue import ClueReader
     from suanpei.market.quotes.text.clues import Clues
+    from suanpei.market.quotes.text.date import QuoteDate
 
 _CLAUSES = re.compile(r"[;；。\n|]+|(?<!\d)[,，、]|[,，、](?!\d)")
 _COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")
@@ -248,15 +249,17 @@ class TextReader:
         elif self._kinds.speaks_of_below(text) and self._block.entries:
             self._block = Block(seller=self._block.seller, remarks=[remark])
             self._blocks.append(self._block)
-        elif self._block.entries and not (clues.unit or clues.currency or date != NO_DATE or self._holds_for_all(text)):
+        elif self._block.entries and self._is_own(clues, date, text):
             self._own_remarks[self._card_row(self._block.entries[-1])].append(remark)
         else:
             self._block.remarks.append(remark)
 
-    def _holds_for_all(self, text: str) -> bool:
-        """Tell whether a remark behind several offers speaks of all of them."""
+    def _is_own(self, clues: Clues, date: QuoteDate, text: str) -> bool:
+        """Tell whether a remark behind an offer is of that offer only: terms, not the unit or date of all prices."""
+        is_of_prices = clues.currency is not None or (clues.unit is not None and clues.terms is None)
         kinds = self._kinds
-        return kinds.speaks_of_above(text) or kinds.speaks_of_every(text) or kinds.is_note([text])
+        is_of_all = kinds.speaks_of_above(text) or kinds.speaks_of_every(text) or kinds.is_note([text])
+        return not (is_of_prices or is_of_all or date != NO_DATE)
 
     def _leave(self, line: Line, reason: Message) -> None:
         self._content.unread.append((name_cell(self._name, line.row), reason))

@@ -245,7 +245,7 @@ def test_traffic_out_and_in_have_many_names(words: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("words", "state", "rate"),
     [
-        ("税点6个点", "unknown", "0.06"),
+        ("税点6个点", "out", "0.06"),
         ("加6个点", "out", "0.06"),
         ("开票加6个点", "out", "0.06"),
         ("含税13个点", "in", "0.13"),
