@@ -73,6 +73,8 @@ class Draft:
     """The same for the reading that words speak for and the band contradicts; None where there is none."""
     is_plausible: bool | None = None
     unit_gpus: int | None = None
+    usual_gpus: int | None = None
+    """Cards of the node that the card is usually rented in, where the row states no size. [-]"""
     host: Fraction | None = None
     """What the host of one card costs beside a component price, per hour. [quoted currency/h]"""
 

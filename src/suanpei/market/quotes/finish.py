@@ -140,6 +140,9 @@ def _count(draft: Draft) -> int | None:
     if stock.unit == "card":
         return stock.count
     if stock.unit == "machine":
+        if draft.usual_gpus and draft.unit_gpus in (None, 1):
+            draft.flag("node_size_inferred")
+            return stock.count * draft.usual_gpus
         return stock.count * draft.unit_gpus if draft.unit_gpus else None
     draft.flag("quantity_unit_missing")
     sold_whole = draft.unit_gpus is not None and draft.unit_gpus > 1 and draft.unit.billed != "card"
@@ -147,12 +150,15 @@ def _count(draft: Draft) -> int | None:
 
 
 @lru_cache(maxsize=1_024)
-def _make_term(pricing: str | None, minimum_hours: Fraction | None) -> Term | None:
-    if pricing is None and minimum_hours is None:
+def _make_term(pricing: str | None, minimum_hours: Fraction | None, billing_hours: Fraction | None) -> Term | None:
+    if pricing is None and minimum_hours is None and billing_hours is None:
         return None
-    least = minimum_hours if minimum_hours is not None else _LEAST_HOURS.get(pricing or "", Fraction(0))
     month = PERIOD_HOURS["month"]
-    if pricing is None:
+    implied = billing_hours if billing_hours is not None and billing_hours >= PERIOD_HOURS["day"] else Fraction(0)
+    least = minimum_hours if minimum_hours is not None else _LEAST_HOURS.get(pricing or "", implied)
+    if billing_hours is not None:
+        billing = billing_hours
+    elif pricing is None:
         billing = month if least >= month else PERIOD_HOURS["day"] if least >= PERIOD_HOURS["day"] else Fraction(1)
     else:
         billing = _BILLING_HOURS.get(pricing, month)
@@ -166,7 +172,7 @@ def _term(draft: Draft) -> Term | None:
         name = "on_demand" if hours <= 1 else "daily" if hours < PERIOD_HOURS["week"] else "monthly"
         if least < PERIOD_HOURS["month"] or name != "on_demand":
             pricing = name
-    return _make_term(pricing, least)
+    return _make_term(pricing, least, draft.terms.billing_hours)
 
 
 @lru_cache(maxsize=1_024)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.heading_units import complete
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
@@ -151,7 +152,11 @@ class TableReader:
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
         known = len(cells)
-        row = [(role, cells[column]) for column, role in header.order if column < known and cells[column]]
+        row = [
+            (role, complete(role, cells[column], header.headings[column]))
+            for column, role in header.order
+            if column < known and cells[column]
+        ]
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
         self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, header=header))
 

@@ -67,6 +67,8 @@ class Terms:
     is_discount_applied: bool | None = None
     """Whether the price is said to be after the discount (True) or before it (False)."""
     has_thirty_days: bool = False
+    billing_hours: Fraction | None = None
+    """Granularity of the bill, where the text states it: 计费粒度 分钟. [h]"""
 
 
 NO_TERMS = Terms()
@@ -86,6 +88,7 @@ def join_terms(first: Terms, second: Terms) -> Terms:
             second.is_discount_applied if first.is_discount_applied is None else first.is_discount_applied
         ),
         has_thirty_days=first.has_thirty_days or second.has_thirty_days,
+        billing_hours=first.billing_hours or second.billing_hours,
     )
 
 
@@ -99,6 +102,9 @@ class TermReader:
         duration = rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
         months = f"(?:{'|'.join(word for word, group in words.periods.group_of.items() if group == 'month')})"
         self._any = re.compile(duration)
+        self._granularity = re.compile(
+            rf"(?:粒度|granularity|increment)[^\d]{{0,8}}?(?:按|每|per |by )?\s*(?P<unit>{words.periods.source})(?!\d)"
+        )
         self._before = re.compile(rf"(?:{said['minimum_before'].source})\s*[:为]?\s*{duration}")
         self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
         self._paid_term = re.compile(rf"{duration}\s*-?\s*(?:{said['paid_after'].source})")
@@ -144,6 +150,7 @@ class TermReader:
             kept_fraction=_kept(discount) if discount else None,
             is_discount_applied=self._is_applied(text),
             has_thirty_days=self._words.thirty_days.has(text),
+            billing_hours=self._read_granularity(text),
         )
 
     def _read_minimum(self, text: str, *, is_term: bool) -> Fraction | None:
@@ -154,6 +161,11 @@ class TermReader:
                 return self._hours(found)
         found = self._any.search(text) if is_term else None
         return self._hours(found) if found else None
+
+    def _read_granularity(self, text: str) -> Fraction | None:
+        """Read by which period the bill counts. [h]"""
+        found = self._granularity.search(text)
+        return PERIOD_HOURS[self._words.periods.group(found["unit"])] if found else None
 
     def _hours(self, found: re.Match[str]) -> Fraction | None:
         """Give a duration; None where it is not above zero and at most ten years. [h]"""
