@@ -269,9 +269,9 @@ class DraftMaker:
             unit = unit if other.unit is None else join_units(unit, other.unit)
         terms = said.terms or NO_TERMS
         by_distance = (row, own, heading, shared)
-        currency = (amount.currency if amount is not None else None) or next(
-            (one.currency for one in by_distance if one.currency), None
-        )
+        section = self._block.currency if self._block is not None else None
+        said_currencies = (row.currency, own.currency, section, heading.currency, shared.currency)
+        currency = (amount.currency if amount is not None else None) or next(filter(None, said_currencies), None)
         return Draft(
             place=place,
             seller=base.seller,

@@ -44,6 +44,8 @@ class Block:
     remarks: list[Remark] = field(default_factory=list)
     """The one that counts first stands first."""
     entries: list[Entry] = field(default_factory=list)
+    currency: str | None = None
+    """Of a section below the headings (``美元报价 (USD)``): it counts more than theirs; None where none is named."""
 
 
 @dataclass(kw_only=True, slots=True)

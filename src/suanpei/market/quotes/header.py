@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,10 @@ class Header:
     """Columns that name a card or an instance. [-]"""
     has_stock: bool
     """Whether a column counts what is on hand."""
+    parts: tuple[Header, ...] = ()
+    """Tables that stand side by side below this line, each with its own columns; empty where there is one."""
+    own: frozenset[int] = frozenset()
+    """Columns of a part. [-]"""
 
     def cell(self, sheet: str | None, row: int, column: int) -> str:
         """Name a cell of the table."""
@@ -90,6 +94,7 @@ class HeaderReader:
             key=lambda item: (item[1] != "price", -len(item[0])),
         )
         """A heading that holds a word for a price is one of prices, whatever else it names."""
+        self._priced_unit = re.compile(rf"\(?\s*[万千]?\s*(?:{self._words.currencies.source})(?=\s*[/每·]|\s+per\s)")
 
     def read(self, row: int, cells: Sequence[str]) -> Header | None:
         """Read a line as a header; None where it is none."""
@@ -116,7 +121,13 @@ class HeaderReader:
         ]
         if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
             priced = [number for number in priced if roles[number] is None]
-        return _make_header(row, cells, ["price" if number in priced else role for number, role in enumerate(roles)])
+        settled = ["price" if number in priced else role for number, role in enumerate(roles)]
+        header = _make_header(row, cells, settled)
+        starts = _part_starts(settled)
+        if not starts:
+            return header
+        owned = _part_columns(settled, starts)
+        return replace(header, parts=tuple(_make_part(header, columns) for columns in owned))
 
     @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
     def role(self, heading: str) -> str | None:
@@ -126,6 +137,8 @@ class HeaderReader:
         for candidate in (text, text.strip(" :*"), bare):
             if candidate in self._by_heading:
                 return self._by_heading[candidate]
+        if self._is_price_unit(text):
+            return "price"
         if len(bare) > LONGEST_HEADING or not bare:
             return None
         for word, role in self._contained:
@@ -133,6 +146,14 @@ class HeaderReader:
             if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
                 return role
         return None
+
+    def _is_price_unit(self, text: str) -> bool:
+        """Tell whether a heading is only a currency and what an amount is for: ``元/卡/时``, ``$ per GPU-hour``."""
+        currency = self._priced_unit.match(text)
+        if currency is None:
+            return False
+        unit = self._clues.amounts.units.follow(text, currency.end())
+        return not unit.is_empty and not _BRACKETED.sub("", text[unit.end :]).strip(" )")
 
     def _is_term(self, cell: str) -> bool:
         """Tell whether a heading names a way of paying or a duration: a column of a price matrix."""
@@ -166,6 +187,39 @@ def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) ->
         order=tuple(order),
         card_columns=tuple(column for column, role in enumerate(roles) if role in ("card", "instance")),
         has_stock="stock" in roles,
+    )
+
+
+def _part_starts(roles: Sequence[str | None]) -> list[int]:
+    """Find where tables side by side begin: each at a column of cards that has prices of its own before the next."""
+    cards = [column for column, role in enumerate(roles) if role == "card"]
+    if not cards:
+        return []
+    ends = [*cards[1:], len(roles)]
+    starts = [card for card, end in zip(cards, ends, strict=True) if "price" in roles[card:end]]
+    return starts if len(starts) > 1 and len(starts) == len(cards) else []
+
+
+def _part_columns(roles: Sequence[str | None], starts: Sequence[int]) -> list[frozenset[int]]:
+    """Share the columns out: those before the first part, and those that only the last part has, hold for all."""
+    spans = [range(start, end) for start, end in zip(starts, [*starts[1:], len(roles)], strict=True)]
+    first_roles = {roles[column] for column in spans[0]}
+    last_price = max(column for column, role in enumerate(roles) if role == "price")
+    shared = {
+        *range(starts[0]),
+        *(column for column in range(last_price + 1, len(roles)) if roles[column] not in first_roles),
+    }
+    return [frozenset(span) | shared for span in spans]
+
+
+def _make_part(header: Header, columns: frozenset[int]) -> Header:
+    return replace(
+        header,
+        roles=tuple(role if column in columns else None for column, role in enumerate(header.roles)),
+        prices=tuple(column for column in header.prices if column in columns),
+        order=tuple(item for item in header.order if item[0] in columns),
+        card_columns=tuple(column for column in header.card_columns if column in columns),
+        own=columns,
     )
 
 
