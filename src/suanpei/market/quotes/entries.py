@@ -24,6 +24,8 @@ class Entry:
     """Every cell that is not blank, prices left out; those whose word counts first in front."""
     prices: tuple[tuple[int, str], ...] = ()
     """Column from 0 and text of every cell of prices."""
+    totals: tuple[tuple[int, str], ...] = ()
+    """Column from 0 and text of every cell of totals."""
     header: Header | None = None
     """None in running text and in a table without headings."""
 

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 SUSPICIONS = frozenset(
     {
         *("too_cheap_unit_suspect", "too_dear_unit_suspect", "price_far_from_band", "node_price_mislabelled"),
-        *("currency_suspect", "memory_label_mismatch", "p_per_card_wrong", "impossible_memory", "unit_missing"),
+        *(
+            "currency_suspect",
+            "prices_disagree",
+            "memory_label_mismatch",
+            "p_per_card_wrong",
+            "impossible_memory",
+            "unit_missing",
+        ),
         *("date_in_future", "price_missing", "pflops_of_card_unknown"),
     }
 )
@@ -81,7 +88,7 @@ def finish(draft: Draft, currency: str, main_currency: str | None, as_of: date) 
         as_of: The day that validity is held against. [-]
     """
     price = _price(draft, currency)
-    count = _count(draft)
+    count = count_cards(draft)
     term = _term(draft)
     links = draft.row.links or draft.shared.links
     flags = _flags(draft, count=count, links=links, main_currency=main_currency, as_of=as_of)
@@ -130,7 +137,7 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
     return QuotedPrice.of(amount, high, currency, draft.tax)
 
 
-def _count(draft: Draft) -> int | None:
+def count_cards(draft: Draft) -> int | None:
     """Count the cards on hand; machines of unknown size count nothing."""
     stock = draft.stock
     if stock is None:

@@ -56,6 +56,8 @@ class Header:
     """Columns that name a card or an instance. [-]"""
     has_stock: bool
     """Whether a column counts what is on hand."""
+    totals: tuple[int, ...] = ()
+    """Columns of totals, which are held against the price. [-]"""
     parts: tuple[Header, ...] = ()
     """Tables that stand side by side below this line, each with its own columns; empty where there is one."""
     own: frozenset[int] = frozenset()
@@ -121,6 +123,8 @@ class HeaderReader:
         ]
         if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
             priced = [number for number in priced if roles[number] is None]
+        if "price" not in roles and not priced:
+            priced = [number for number, role in enumerate(roles) if role == "total" and self._has_unit(cells[number])]
         settled = ["price" if number in priced else role for number, role in enumerate(roles)]
         header = _make_header(row, cells, settled)
         starts = _part_starts(settled)
@@ -155,6 +159,11 @@ class HeaderReader:
         unit = self._clues.amounts.units.follow(text, currency.end())
         return not unit.is_empty and not _BRACKETED.sub("", text[unit.end :]).strip(" )")
 
+    def _has_unit(self, heading: str) -> bool:
+        """Tell whether a heading says for what an amount is, and for how long."""
+        unit = self._clues.read("heading", heading).unit
+        return unit is not None and unit.billed is not None and unit.period is not None
+
     def _is_term(self, cell: str) -> bool:
         """Tell whether a heading names a way of paying or a duration: a column of a price matrix."""
         text = plain(cell)
@@ -175,7 +184,7 @@ class HeaderReader:
 
 def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
     order = sorted(
-        ((column, role or "text") for column, role in enumerate(roles) if role != "price"),
+        ((column, role or "text") for column, role in enumerate(roles) if role not in ("price", "total")),
         key=lambda item: (_RANK.get(item[1], len(_RANK)), cells[item[0]]),
     )
     return Header(
@@ -187,6 +196,7 @@ def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) ->
         order=tuple(order),
         card_columns=tuple(column for column, role in enumerate(roles) if role in ("card", "instance")),
         has_stock="stock" in roles,
+        totals=tuple(column for column, role in enumerate(roles) if role == "total"),
     )
 
 
@@ -217,6 +227,7 @@ def _make_part(header: Header, columns: frozenset[int]) -> Header:
         header,
         roles=tuple(role if column in columns else None for column, role in enumerate(header.roles)),
         prices=tuple(column for column in header.prices if column in columns),
+        totals=tuple(column for column in header.totals if column in columns),
         order=tuple(item for item in header.order if item[0] in columns),
         card_columns=tuple(column for column in header.card_columns if column in columns),
         own=columns,

@@ -175,7 +175,8 @@ class TableReader:
             if column < known and cells[column]
         ]
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
-        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, header=header))
+        totals = tuple((column, cells[column]) for column in header.totals if column < known and cells[column])
+        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
 
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
