@@ -96,3 +96,13 @@ def test_a_section_in_another_currency_counts_more_than_the_heading() -> None:
     quotes = read(table(rows))
     assert [one.quoted_currency for one in quotes.offers] == ["CNY", "USD", "CNY"]
     assert quotes.unread == ()
+
+
+@pytest.mark.parametrize("price", ["面议", "12-15", "3.5起"])
+def test_a_row_with_its_unit_is_no_heading(price: str) -> None:
+    rows = [
+        ("型号", "配置", "价格", "单位", "税"),
+        ("P40", "节点", price, "元/卡/时", "含税"),
+        ("H800", "", "12", "元/卡/时", ""),
+    ]
+    assert [one.source.row for one in read(table(rows)).offers] == [2, 3]

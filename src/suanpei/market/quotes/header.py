@@ -22,6 +22,9 @@ LONGEST_HEADING = 40
 LEAST_NAMED = 2
 """Columns with a known heading that a header has at least. [-]"""
 _OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
+_SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
+"""A heading that is only a unit stands beside one of these; a remark (税 | 元/月) has none."""
+_LED_BY_NUMBER = re.compile(r"[¥$€]?\s*\d")
 _PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
 ROLE_ORDER = (
     *("instance", "gpus", "term", "pricing", "unit", "tax", "currency", "links", "stock", "charges", "host", "node"),
@@ -116,6 +119,10 @@ class HeaderReader:
             return None
         if any(self._is_content(cell) for cell in given):
             return None
+        if self._is_priced_by_unit(cells, roles) and (
+            not named & _SOLD_ROLES or any(self._is_row_cell(cell) for cell in given)
+        ):
+            return None
         priced = [
             number
             for number, (role, is_term) in enumerate(zip(roles, terms, strict=True))
@@ -150,6 +157,16 @@ class HeaderReader:
             if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
                 return role
         return None
+
+    def _is_priced_by_unit(self, cells: Sequence[str], roles: Sequence[str | None]) -> bool:
+        """Tell whether only units, such as a row of a table has too, speak for columns of prices."""
+        prices = [cell for cell, role in zip(cells, roles, strict=True) if role == "price"]
+        return bool(prices) and all(self._is_price_unit(plain(cell)) for cell in prices)
+
+    def _is_row_cell(self, cell: str) -> bool:
+        """Tell whether a cell is a row's: a number, a range or a term, or a word that stands for a price."""
+        text = plain(cell)
+        return bool(_LED_BY_NUMBER.match(text)) or self._words.no_price.has(text)
 
     def _is_price_unit(self, text: str) -> bool:
         """Tell whether a heading is only a currency and what an amount is for: ``元/卡/时``, ``$ per GPU-hour``."""
