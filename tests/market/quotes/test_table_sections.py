@@ -106,3 +106,9 @@ def test_a_row_with_its_unit_is_no_heading(price: str) -> None:
         ("H800", "", "12", "元/卡/时", ""),
     ]
     assert [one.source.row for one in read(table(rows)).offers] == [2, 3]
+
+
+def test_a_range_and_a_unit_behind_a_slash_are_a_rows() -> None:
+    head = ("型号", "配置", "价格", "单位", "计费方式", "起租期", "税", "备注", "供应商")
+    row = ("P40", "", "12-15", "/GPU/hr", "月付", "3个月", "含税", "押一付三", "甲")
+    assert [one.source.row for one in read(table([head, row])).offers] == [2]

@@ -24,6 +24,7 @@ LEAST_NAMED = 2
 _OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
 _SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
 """A heading that is only a unit stands beside one of these; a remark (税 | 元/月) has none."""
+_RANGE = re.compile(r"\d[\d.]*\s*[-~]\s*\d[\d.]*")
 _LED_BY_NUMBER = re.compile(r"[¥$€]?\s*\d")
 _PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
 ROLE_ORDER = (
@@ -193,6 +194,8 @@ class HeaderReader:
         """Tell whether a cell is an offer's, not a heading's: it names a card or an amount, or states something."""
         text = plain(cell)
         if _STATED.search(_BRACKETED.sub("", text)) or (self._cards.find(text) and self.role(cell) is None):
+            return True
+        if (text.startswith("/") and len(text) > 1) or _RANGE.fullmatch(text):
             return True
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
