@@ -13,6 +13,7 @@ from suanpei.market.quotes.text.date import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.text.term import NO_TERMS, Terms
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit, join_units
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
+from suanpei.market.quotes.totals import Total
 from suanpei.market.terms import UNKNOWN_TAX
 
 if TYPE_CHECKING:
@@ -74,8 +75,12 @@ class Draft:
     """The same for the reading that words speak for and the band contradicts; None where there is none."""
     is_plausible: bool | None = None
     unit_gpus: int | None = None
+    usual_gpus: int | None = None
+    """Cards of the node that the card is usually rented in, where the row states no size. [-]"""
     host: Fraction | None = None
     """What the host of one card costs beside a component price, per hour. [quoted currency/h]"""
+    totals: tuple[Total, ...] = ()
+    """Of the row, with the first of its prices."""
 
     @property
     def card_key(self) -> str:
@@ -142,6 +147,12 @@ class DraftMaker:
 
     def make(self, block: Block, entry: Entry) -> list[Draft]:
         """Make one draft per price of an entry, or one without a price."""
+        drafts = self._make(block, entry)
+        if entry.totals:
+            drafts[0].totals = tuple(self._read_total(entry, column, text) for column, text in entry.totals)
+        return drafts
+
+    def _make(self, block: Block, entry: Entry) -> list[Draft]:
         if block is not self._block:
             self._enter(block)
         base = self._read_row(block, entry)
@@ -157,6 +168,20 @@ class DraftMaker:
             for amount, label in zip(base.facts.clues.amounts, base.facts.clues.labels, strict=True)
             if amount.unit.period or amount is base.facts.clues.amounts[0]
         ]
+
+    def _read_total(self, entry: Entry, column: int, text: str) -> Total:
+        """Read a cell of totals with what its heading says."""
+        own, header = self._clues.read("price", text), entry.header
+        heading = self._clues.read("heading", header.headings[column]) if header else NO_CLUES
+        amount = own.amounts[0] if len(own.amounts) == 1 else None
+        return Total(
+            cell=header.cell(self._sheet, entry.row, column) if header else name_cell(self._sheet, entry.row, column),
+            text=text,
+            amount=amount,
+            unit=join_units(amount.unit if amount else NO_UNIT, heading.unit or NO_UNIT),
+            scale=heading.unit_scale or 1,
+            currency=(amount.currency if amount else None) or heading.currency,
+        )
 
     def _enter(self, block: Block) -> None:
         """Read what the remarks of a block say."""
@@ -268,9 +293,9 @@ class DraftMaker:
             unit = unit if other.unit is None else join_units(unit, other.unit)
         terms = said.terms or NO_TERMS
         by_distance = (row, own, heading, shared)
-        currency = (amount.currency if amount is not None else None) or next(
-            (one.currency for one in by_distance if one.currency), None
-        )
+        section = self._block.currency if self._block is not None else None
+        said_currencies = (row.currency, own.currency, section, heading.currency, shared.currency)
+        currency = (amount.currency if amount is not None else None) or next(filter(None, said_currencies), None)
         return Draft(
             place=place,
             seller=base.seller,

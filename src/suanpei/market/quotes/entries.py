@@ -23,6 +23,8 @@ class Entry:
     """Every cell that is not blank, prices left out; those whose word counts first in front."""
     prices: tuple[tuple[int, str], ...] = ()
     """Column from 0 and text of every cell of prices."""
+    totals: tuple[tuple[int, str], ...] = ()
+    """Column from 0 and text of every cell of totals."""
     header: Header | None = None
     """None in running text and in a table without headings."""
 
@@ -45,6 +47,8 @@ class Block:
     remarks: list[Remark] = field(default_factory=list)
     """The one that counts first stands first."""
     entries: list[Entry] = field(default_factory=list)
+    currency: str | None = None
+    """Of a section below the headings (``美元报价 (USD)``): it counts more than theirs; None where none is named."""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 SUSPICIONS = frozenset(
     {
         *("too_cheap_unit_suspect", "too_dear_unit_suspect", "price_far_from_band", "node_price_mislabelled"),
-        *("currency_suspect", "memory_label_mismatch", "p_per_card_wrong", "impossible_memory", "unit_missing"),
+        *(
+            "currency_suspect",
+            "prices_disagree",
+            "memory_label_mismatch",
+            "p_per_card_wrong",
+            "impossible_memory",
+            "unit_missing",
+        ),
         *("date_in_future", "price_missing", "pflops_of_card_unknown"),
     }
 )
@@ -53,7 +60,7 @@ def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
         as_of: The day that validity is held against. [-]
     """
     price = _price(draft, currency)
-    count = _count(draft)
+    count = count_cards(draft)
     term = _term(draft)
     way = WAYS_OF_PAYING.get(draft.terms.pricing or "")
     links = draft.row.links or draft.shared.links
@@ -103,7 +110,7 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
     return QuotedPrice.of(amount, high, currency, draft.tax)
 
 
-def _count(draft: Draft) -> int | None:
+def count_cards(draft: Draft) -> int | None:
     """Count the cards on hand in one fabric; machines of unknown size and a total over several sites count nothing."""
     stock = draft.stock
     if stock is None:
@@ -115,6 +122,9 @@ def _count(draft: Draft) -> int | None:
     if stock.unit == "card":
         return stock.count
     if stock.unit == "machine":
+        if draft.usual_gpus and draft.unit_gpus in (None, 1):
+            draft.flag("node_size_inferred")
+            return stock.count * draft.usual_gpus
         return stock.count * draft.unit_gpus if draft.unit_gpus else None
     draft.flag("quantity_unit_missing")
     sold_whole = draft.unit_gpus is not None and draft.unit_gpus > 1 and draft.unit.billed != "card"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,10 @@ LONGEST_HEADING = 40
 LEAST_NAMED = 2
 """Columns with a known heading that a header has at least. [-]"""
 _OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
+_SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
+"""A heading that is only a unit stands beside one of these; a remark (税 | 元/月) has none."""
+_RANGE = re.compile(r"\d[\d.]*\s*[-~]\s*\d[\d.]*")
+_LED_BY_NUMBER = re.compile(r"[¥$€]?\s*\d")
 _PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
 ROLE_ORDER = (
     *("instance", "gpus", "term", "pricing", "unit", "tax", "currency", "links", "stock", "charges", "host", "node"),
@@ -57,6 +61,12 @@ class Header:
     """Columns that name a card or an instance. [-]"""
     has_stock: bool
     """Whether a column counts what is on hand."""
+    totals: tuple[int, ...] = ()
+    """Columns of totals, which are held against the price. [-]"""
+    parts: tuple[Header, ...] = ()
+    """Tables that stand side by side below this line, each with its own columns; empty where there is one."""
+    own: frozenset[int] = frozenset()
+    """Columns of a part. [-]"""
 
     def cell(self, sheet: str | None, row: int, column: int) -> str:
         """Name a cell of the table."""
@@ -91,6 +101,7 @@ class HeaderReader:
             key=lambda item: (item[1] != "price", -len(item[0])),
         )
         """A heading that holds a word for a price is one of prices, whatever else it names."""
+        self._priced_unit = re.compile(rf"\(?\s*[万千]?\s*(?:{self._words.currencies.source})(?=\s*[/每·]|\s+per\s)")
 
     def read(self, row: int, cells: Sequence[str]) -> Header | None:
         """Read a line as a header; None where it is none."""
@@ -110,6 +121,10 @@ class HeaderReader:
             return None
         if any(self._is_content(cell) for cell in given):
             return None
+        if self._is_priced_by_unit(cells, roles) and (
+            not named & _SOLD_ROLES or any(self._is_row_cell(cell) for cell in given)
+        ):
+            return None
         priced = [
             number
             for number, (role, is_term) in enumerate(zip(roles, terms, strict=True))
@@ -117,7 +132,15 @@ class HeaderReader:
         ]
         if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
             priced = [number for number in priced if roles[number] is None]
-        return _make_header(row, cells, ["price" if number in priced else role for number, role in enumerate(roles)])
+        if "price" not in roles and not priced:
+            priced = [number for number, role in enumerate(roles) if role == "total" and self._has_unit(cells[number])]
+        settled = ["price" if number in priced else role for number, role in enumerate(roles)]
+        header = _make_header(row, cells, settled)
+        starts = _part_starts(settled)
+        if not starts:
+            return header
+        owned = _part_columns(settled, starts)
+        return replace(header, parts=tuple(_make_part(header, columns) for columns in owned))
 
     def is_row_of(self, running: Header, cells: Sequence[str]) -> bool:
         """Tell a row of a running table, such as a card not of the catalogue, from the headings of the next table.
@@ -162,6 +185,8 @@ class HeaderReader:
         for candidate in (text, text.strip(" :*"), bare):
             if candidate in self._by_heading:
                 return self._by_heading[candidate]
+        if self._is_price_unit(text):
+            return "price"
         if len(bare) > LONGEST_HEADING or not bare:
             return None
         for word, role in self._contained:
@@ -169,6 +194,29 @@ class HeaderReader:
             if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
                 return role
         return None
+
+    def _is_priced_by_unit(self, cells: Sequence[str], roles: Sequence[str | None]) -> bool:
+        """Tell whether only units, such as a row of a table has too, speak for columns of prices."""
+        prices = [cell for cell, role in zip(cells, roles, strict=True) if role == "price"]
+        return bool(prices) and all(self._is_price_unit(plain(cell)) for cell in prices)
+
+    def _is_row_cell(self, cell: str) -> bool:
+        """Tell whether a cell is a row's: a number, a range or a term, or a word that stands for a price."""
+        text = plain(cell)
+        return bool(_LED_BY_NUMBER.match(text)) or self._words.no_price.has(text)
+
+    def _is_price_unit(self, text: str) -> bool:
+        """Tell whether a heading is only a currency and what an amount is for: ``元/卡/时``, ``$ per GPU-hour``."""
+        currency = self._priced_unit.match(text)
+        if currency is None:
+            return False
+        unit = self._clues.amounts.units.follow(text, currency.end())
+        return not unit.is_empty and not _BRACKETED.sub("", text[unit.end :]).strip(" )")
+
+    def _has_unit(self, heading: str) -> bool:
+        """Tell whether a heading says for what an amount is, and for how long."""
+        unit = self._clues.read("heading", heading).unit
+        return unit is not None and unit.billed is not None and unit.period is not None
 
     def _is_term(self, cell: str) -> bool:
         """Tell whether a heading names a way of paying or a duration: a column of a price matrix."""
@@ -183,6 +231,8 @@ class HeaderReader:
         text = plain(cell)
         if _STATED.search(_BRACKETED.sub("", text)) or (self._cards.find(text) and self.role(cell) is None):
             return True
+        if (text.startswith("/") and len(text) > 1) or _RANGE.fullmatch(text):
+            return True
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
         )
@@ -190,7 +240,7 @@ class HeaderReader:
 
 def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
     order = sorted(
-        ((column, role or "text") for column, role in enumerate(roles) if role != "price"),
+        ((column, role or "text") for column, role in enumerate(roles) if role not in ("price", "total")),
         key=lambda item: (_RANK.get(item[1], len(_RANK)), cells[item[0]]),
     )
     return Header(
@@ -202,6 +252,41 @@ def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) ->
         order=tuple(order),
         card_columns=tuple(column for column, role in enumerate(roles) if role in ("card", "instance")),
         has_stock="stock" in roles,
+        totals=tuple(column for column, role in enumerate(roles) if role == "total"),
+    )
+
+
+def _part_starts(roles: Sequence[str | None]) -> list[int]:
+    """Find where tables side by side begin: each at a column of cards that has prices of its own before the next."""
+    cards = [column for column, role in enumerate(roles) if role == "card"]
+    if not cards:
+        return []
+    ends = [*cards[1:], len(roles)]
+    starts = [card for card, end in zip(cards, ends, strict=True) if "price" in roles[card:end]]
+    return starts if len(starts) > 1 and len(starts) == len(cards) else []
+
+
+def _part_columns(roles: Sequence[str | None], starts: Sequence[int]) -> list[frozenset[int]]:
+    """Share the columns out: those before the first part, and those that only the last part has, hold for all."""
+    spans = [range(start, end) for start, end in zip(starts, [*starts[1:], len(roles)], strict=True)]
+    first_roles = {roles[column] for column in spans[0]}
+    last_price = max(column for column, role in enumerate(roles) if role == "price")
+    shared = {
+        *range(starts[0]),
+        *(column for column in range(last_price + 1, len(roles)) if roles[column] not in first_roles),
+    }
+    return [frozenset(span) | shared for span in spans]
+
+
+def _make_part(header: Header, columns: frozenset[int]) -> Header:
+    return replace(
+        header,
+        roles=tuple(role if column in columns else None for column, role in enumerate(header.roles)),
+        prices=tuple(column for column in header.prices if column in columns),
+        totals=tuple(column for column in header.totals if column in columns),
+        order=tuple(item for item in header.order if item[0] in columns),
+        card_columns=tuple(column for column in header.card_columns if column in columns),
+        own=columns,
     )
 
 

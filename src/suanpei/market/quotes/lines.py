@@ -50,6 +50,9 @@ class LineReader:
         )
         self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
+        self._company = re.compile(
+            rf"[^\d:：，,。;；()（）/]{{1,30}}(?:{self._words.lines['company'].source})", re.IGNORECASE
+        )
         self._roles = frozenset(word for words in self._words.roles.values() for word in words)
 
     def is_total(self, cells: Sequence[str]) -> bool:
@@ -131,6 +134,12 @@ class LineReader:
             return self._as_seller(bracketed[1])
         found = self._seller.match(half_width(text))
         return self._as_seller(found[1]) if found else None
+
+    def company(self, text: str) -> str | None:
+        """Read a line that is nothing but a company's name: ``甲公司``, ``Acme Cloud``; None where it is none."""
+        if not self._company.fullmatch(half_width(text)):
+            return None
+        return self._as_seller(text)
 
     def take_sender(self, text: str) -> tuple[str | None, str, str]:
         """Cut off who speaks, and when, at the start of a chat line.

@@ -19,7 +19,7 @@ from suanpei.market.quotes.cross_checks import find_currency_slips, find_node_pr
 from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.drafts import DraftMaker
 from suanpei.market.quotes.entries import list_remarks
-from suanpei.market.quotes.finish import finish
+from suanpei.market.quotes.finish import count_cards, finish
 from suanpei.market.quotes.header import HeaderReader
 from suanpei.market.quotes.lend import lend_remarks
 from suanpei.market.quotes.lines import LineReader
@@ -33,6 +33,7 @@ from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
 from suanpei.market.quotes.text.unit import THIRTY_DAYS_HOURS
 from suanpei.market.quotes.text.words import load_words
+from suanpei.market.quotes.totals import check_total
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -183,12 +184,23 @@ class _Reader:
                 find_node_prices(group)
                 find_currency_slips(group, self._rate_of, self._settler)
         for draft in kept:
+            if draft.totals:
+                self._check_totals(draft)
             offer = finish(draft, self._context.currency, self._context.as_of)
             self._offers.append(offer)
             self._questions += ask(draft, offer)
             self._note_hours(draft)
             for message in draft.card.assumptions:
                 self._assume(message)
+
+    def _check_totals(self, draft: Draft) -> None:
+        """Hold the totals of a row against its price; what cannot be held against it is named."""
+        for total in draft.totals:
+            question, reason = check_total(draft, total, count_cards(draft))
+            if question is not None:
+                self._questions.append(question)
+            if reason is not None:
+                self._unread.append(Unread(file=draft.place.file, cell=total.cell, reason=reason))
 
     def _fill_currencies(self, document: Document, drafts: list[Draft]) -> None:
         """Give prices without a currency that of their language, of their file, or of the result; and say so."""

@@ -60,6 +60,8 @@ class Settler:
     def settle(self, draft: Draft) -> None:
         """Find the readings of a draft and take one where words or band support it."""
         draft.unit_gpus = self._unit_gpus(draft)
+        if draft.stock is not None and draft.stock.unit == "machine" and draft.stated_gpus is None:
+            draft.usual_gpus = self._usual_gpus(draft)
         if draft.amount is None or draft.currency is None:
             return
         if draft.unit.billed == "pflops":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.heading_units import complete
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
@@ -98,7 +99,8 @@ class TableReader:
         """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
         text = " ".join(cell for cell in line.cells if cell)
         remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text, is_note=is_note)
-        seller = None if is_note else self._kinds.seller_of(text)
+        is_single = sum(1 for cell in line.cells if cell) == 1
+        seller = None if is_note else self._kinds.seller_of(text) or (self._kinds.company(text) if is_single else None)
         if seller:
             self._start_block(seller)
             return
@@ -117,6 +119,8 @@ class TableReader:
                 block.remarks.append(remark)
         else:
             self._start_block(self._block.seller, [remark])
+        if self._header is not None and is_single and not is_note and not self._kinds.speaks_of_above(text):
+            self._block.currency = self._clues.read("section", text).currency or self._block.currency
 
     def _start_block(self, seller: str, remarks: list[Remark] | None = None) -> None:
         """Begin a section of the same table: what its heading says holds for the rows below."""
@@ -152,7 +156,21 @@ class TableReader:
         return bool(self._clues.read("text", cell).amounts) or self._clues.words.no_price.has(text)
 
     def _take_row(self, line: Line, header: Header) -> None:
+        """Read a row of a table; a row of tables that stand side by side is one row of each."""
         line = self._with_above(line)
+        named = [part for part in header.parts if any(self._given(line, column) for column in part.card_columns)]
+        if not named:
+            self._take_single(line, header)
+        for part in named:
+            cells = tuple(cell if column in part.own else "" for column, cell in enumerate(line.cells))
+            self._take_single(Line(row=line.row, cells=cells), part)
+        for part in header.parts:
+            orphans = [column for column in part.prices if named and part not in named and self._given(line, column)]
+            for column in orphans:
+                reason = Message("no accelerator is named: {words}", words=line.cells[column][:120])
+                self._content.unread.append((name_cell(self._name, line.row, column), reason))
+
+    def _take_single(self, line: Line, header: Header) -> None:
         cells = line.cells
         given = [cell for cell in cells if cell]
         prices = tuple((column, cells[column]) for column in header.prices if column < len(cells) and cells[column])
@@ -168,9 +186,14 @@ class TableReader:
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
         known = len(cells)
-        row = [(role, cells[column]) for column, role in header.order if column < known and cells[column]]
+        row = [
+            (role, complete(role, cells[column], header.headings[column]))
+            for column, role in header.order
+            if column < known and cells[column]
+        ]
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
-        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, header=header))
+        totals = tuple((column, cells[column]) for column in header.totals if column < known and cells[column])
+        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
 
     def _with_above(self, line: Line) -> Line:
         """Put the cell above in place of 同上; a column without one keeps the word."""

@@ -60,7 +60,7 @@ class Terms:
     pricing: str | None = None
     """A group of the vocabulary ``pricing``."""
     billing_hours: Fraction | None = None
-    """What is started is paid, where the text says so of minutes or seconds (按分钟计费). [h]"""
+    """Granularity of the bill, where the text states it (按分钟计费, 计费粒度 分钟). [h]"""
     minimum_hours: Fraction | None = None
     """Shortest rental; 0 where the text says that there is none. [h]"""
     deposit_months: Decimal | None = None
@@ -106,6 +106,9 @@ class TermReader:
         duration = rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
         months = f"(?:{'|'.join(word for word, group in words.periods.group_of.items() if group == 'month')})"
         self._any = re.compile(duration)
+        self._granularity = re.compile(
+            rf"(?:粒度|granularity|increment)[^\d]{{0,8}}?(?:按|每|per |by )?\s*(?P<unit>{words.periods.source})(?!\d)"
+        )
         self._before = re.compile(rf"(?:{said['minimum_before'].source})\s*[:为]?\s*{duration}")
         self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
         self._paid_term = re.compile(rf"{duration}\s*-?\s*(?:{said['paid_after'].source})")
@@ -143,7 +146,7 @@ class TermReader:
         discount = self._discount.search(text)
         return Terms(
             pricing=pricing,
-            billing_hours=self._read_billing(text),
+            billing_hours=self._read_granularity(text) or self._read_billing(text),
             minimum_hours=self._read_minimum(text, is_term=is_term),
             deposit_months=deposit,
             prepaid_months=ahead or None,
@@ -168,6 +171,11 @@ class TermReader:
                 return self._hours(found)
         found = self._any.search(text) if is_term else None
         return self._hours(found) if found else None
+
+    def _read_granularity(self, text: str) -> Fraction | None:
+        """Read by which period the bill counts. [h]"""
+        found = self._granularity.search(text)
+        return PERIOD_HOURS[self._words.periods.group(found["unit"])] if found else None
 
     def _hours(self, found: re.Match[str]) -> Fraction | None:
         """Give a duration; None where it is not above zero and at most ten years. [h]"""

@@ -1,0 +1,87 @@
+"""Bare numbers below a heading that holds their unit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from suanpei.market.quotes.heading_units import complete
+from tests.market.quotes.samples import offer_of, read_one, table
+
+PRICED = {"型号": "H800", "单价(元/卡/时)": "11.5"}
+
+
+def test_a_number_takes_the_unit_of_its_heading() -> None:
+    row = PRICED | {"起租期(月)": "3", "现货(台)": "16", "押金(月)": "1", "税率(%)": "6"}
+    offer = offer_of(row)
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 3 * 730
+    assert offer.count == 16 * 8  # an H800 is rented in machines of 8
+    assert "node_size_inferred" in offer.flags
+    assert offer.payment.deposit_months == 1
+    assert offer.price_per_accelerator_hour.tax_rate == Decimal("0.06")
+
+
+@pytest.mark.parametrize(
+    ("heading", "number", "hours"),
+    [
+        ("最短租期(天)", "30", 30 * 24),
+        ("租期(月)", "6", 6 * 730),
+        ("起租月数", "6", 6 * 730),
+        ("起租期（月）", "3", 2190),
+    ],
+)
+def test_a_bare_term_is_in_the_unit_of_its_heading(heading: str, number: str, hours: int) -> None:
+    offer = offer_of(PRICED | {heading: number})
+    assert offer.term is not None
+    assert offer.term.minimum_hours == hours
+
+
+def test_charges_stand_below_their_units() -> None:
+    row = PRICED | {"存储(元/GB/月)": "0.5", "出网流量(元/GB)": "0.8", "部署费(元)": "5000", "预付(月)": "3"}
+    offer = offer_of(row)
+    charges = offer.charges
+    assert charges.storage_per_gb_month is not None
+    assert charges.egress_per_gb is not None
+    assert charges.set_up is not None
+    found = (charges.storage_per_gb_month.amount, charges.egress_per_gb.amount, charges.set_up.amount)
+    assert found == (Decimal("0.5"), Decimal("0.8"), Decimal(5000))
+    assert offer.payment.prepaid_months == 3
+    assert offer.price_per_accelerator_hour.amount == Fraction("11.5")
+
+
+@pytest.mark.parametrize(("word", "hours"), [("分钟", 1 / 60), ("小时", 1), ("按天", 24)])
+def test_the_granularity_of_the_bill_is_read(word: str, hours: float) -> None:
+    offer = offer_of(PRICED | {"计费粒度": word})
+    assert offer.term is not None
+    assert offer.term.billing_hours == pytest.approx(hours)
+
+
+@pytest.mark.parametrize("heading", ["Available (nodes)", "Available nodes", "Nodes"])
+def test_an_english_heading_counts_machines(heading: str) -> None:
+    rows = [
+        ("GPU", "Price ($/GPU/hr)", "Min term (months)", heading, "VAT rate"),
+        ("H100 SXM", "2.5", "3", "16", "20%"),
+    ]
+    offer = read_one(table(rows), "USD")
+    assert offer.count == 16 * 8
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 3 * 730
+    assert offer.price_per_accelerator_hour.tax_rate == Decimal("0.2")
+    assert offer.price_per_accelerator_hour.amount == Fraction("2.5")
+
+
+@pytest.mark.parametrize(
+    ("role", "cell", "heading"),
+    [
+        ("term", "3个月", "起租期(月)"),
+        ("card", "4090", "型号(卡)"),
+        ("term", "3", "起租期"),
+        ("tax", "0.06", "税率"),
+        ("term", "", "起租期(月)"),
+    ],
+)
+def test_what_states_its_unit_or_has_none_stays(role: str, cell: str, heading: str) -> None:
+    assert complete(role, cell, heading) == cell
