@@ -93,11 +93,11 @@ class LineReader:
         found = self._aside.search(words)
         if found is None or self.has_card([text]):
             return False
-        amounts = self._clues.read("text", text).amounts
-        if not amounts:
-            # a sum per Mbps or address is none of a card, and is named all the same
-            return _SUM.search(words, found.end()) is not None
-        return not _OTHER_WORDS.search(words[found.end() : amounts[0].start])
+        clues = self._clues.read("text", text)
+        if not clues.amounts:
+            # a sum per Mbps or address is none of a card, and is named all the same; storage and traffic are charges
+            return not clues.charges and _SUM.search(words, found.end()) is not None
+        return not _OTHER_WORDS.search(words[found.end() : clues.amounts[0].start])
 
     def is_asked(self, text: str) -> bool:
         """Tell whether a clause takes up what somebody asked for."""
