@@ -203,7 +203,11 @@ def test_a_chat_is_read_as_its_buyer_reads_it() -> None:
     )
     monthly, daily, gone = quotes.offers
     assert monthly.price_per_accelerator_hour.amount == Fraction(42_000) / 730 / 8 / Fraction("7.2")
-    assert (monthly.price_as_written, monthly.quoted_currency, monthly.flags) == ("4.2w一台一个月", "CNY", ())
+    assert (monthly.price_as_written, monthly.quoted_currency, monthly.flags) == (
+        "4.2w一台一个月",
+        "CNY",
+        ("cny",),
+    )
     assert (monthly.price_per_accelerator_hour.tax, monthly.price_per_accelerator_hour.tax_rate) == (
         "in",
         Decimal("0.13"),
