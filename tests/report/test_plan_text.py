@@ -170,7 +170,7 @@ def test_a_plan_nearly_as_cheap_and_much_sooner_is_named_beside_the_first() -> N
     twice_as_fast = replace(second, run=replace(second.run, days=first.run.days / 2))
 
     def lines(total: float, lang: Language) -> str:
-        cost = replace(second.cost, total=first.cost.total * total)  # type: ignore[type-var, union-attr]
+        cost = replace(second.cost, ranked_total=first.cost.ranked_total * total)  # type: ignore[type-var, union-attr]
         changed = replace(result, plans=(first, replace(twice_as_fast, cost=cost)))
         return print_at(render_plan(changed, lang), 300)
 

@@ -111,7 +111,7 @@ def rank_sellers(
         first = kept[0].best
         tie = None
         if place and seller.best is not None and first is not None:
-            tie = biller.find_tie(seller.best, first.totals.most_tax_in)
+            tie = biller.find_tie(seller.best, first.total)
         others = [other.best for other in kept if other.best is not None]
         is_paradox = seller.best is not None and any(_is_paradox(seller.best, other) for other in others)
         rows.append(_row(seller, place + 1, tie, tokens, currency, extra_flags=(PARADOX,) if is_paradox else ()))
@@ -127,14 +127,14 @@ def _key(seller: Seller, objective: Objective) -> tuple[object, ...]:
     best = seller.best
     if best is None:
         return ()
-    total, days = best.totals.most_tax_in.amount, best.choice.days
+    total, days = best.total.amount, best.choice.days
     return (days, total, seller.name) if objective == "time" else (total, days, seller.name)
 
 
 def _is_paradox(one: Candidate, other: Candidate) -> bool:
     """Tell whether one is dearer per card-hour than the other, on either tax side, and cheaper for the job."""
     is_dearer = one.offer.price > other.offer.price and one.price_tax_in > other.price_tax_in
-    return is_dearer and one.totals.most_tax_in < other.totals.most_tax_in
+    return is_dearer and one.total < other.total
 
 
 def _row(
@@ -148,7 +148,7 @@ def _row(
     best = seller.best
     if best is None:
         return _empty_row(seller, currency)
-    choice, cost, totals, offer, run = best.choice, best.bill.cost, best.totals, best.offer, best.choice.run
+    choice, cost, offer, run = best.choice, best.bill.cost, best.offer, best.choice.run
     return SellerRow(
         seller=seller.name,
         rank=rank,
@@ -168,14 +168,14 @@ def _row(
         total=cost.total,
         low=cost.low,
         high=cost.high,
-        total_tax_in=totals.tax_in,
-        total_tax_out=totals.tax_out,
-        least_total_tax_in=totals.least_tax_in,
-        low_tax_in=best.low_tax_in,
-        high_tax_in=best.high_tax_in,
-        ranked_total=totals.most_tax_in,
+        total_tax_in=cost.total_tax_in,
+        total_tax_out=cost.total_tax_out,
+        least_total_tax_in=cost.least_total_tax_in,
+        low_tax_in=cost.low_tax_in,
+        high_tax_in=cost.high_tax_in,
+        ranked_total=cost.ranked_total,
         price_per_gpu_hour=offer.price,
-        cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
+        cost_per_million_tokens=cost.ranked_total / (Decimal(repr(tokens)) / MILLION),
         on_hand_gpus=offer.count,
         not_included=tuple(part for part in cost.missing if not part.is_in_total),
         worst_total=cost.worst_total,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from suanpei.physics.run import RunEstimate
     from suanpei.planner.options import Choice
     from suanpei.verbs.plan_request import PlanRequest
-    from suanpei.verbs.supply import Supplies
+    from suanpei.verbs.supply import Supplies, Supply
 
 WEIGHT_BYTES = 2
 """Weights are moved in 16 bits. [B]"""
@@ -138,14 +138,15 @@ def need_of(run: RunEstimate, checkpoint_bytes: float, sizes: DataSizes) -> RunN
 
 
 def with_side_costs(supplies: Supplies, sizes: DataSizes) -> Supplies:
-    """Let the search see what the charges of each offer add for a job, so that it ranks by the whole bill."""
-    items = tuple(
-        item
-        if item.price is None or item.price.charges == NO_CHARGES
-        else replace(item, option=replace(item.option, side_costs=count_side_costs(item.price.charges, sizes)))
-        for item in supplies.items
-    )
-    return replace(supplies, items=items)
+    """Let the search see what the charges of each offer add for a job, with tax, so that it ranks by the whole bill."""
+    return replace(supplies, items=tuple(_with_side_costs(item, sizes) for item in supplies.items))
+
+
+def _with_side_costs(item: Supply, sizes: DataSizes) -> Supply:
+    if item.price is None or item.price.charges == NO_CHARGES:
+        return item
+    side_costs = count_side_costs(item.price.charges, sizes).scaled(float(item.tax_factor))
+    return replace(item, option=replace(item.option, side_costs=side_costs))
 
 
 def trace_data_path(

@@ -14,6 +14,8 @@ from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.compare_sellers import render_sellers
 from suanpei.report.text.figures import (
     UNKNOWN,
+    name_tax_side,
+    say_at_most,
     say_bare_span,
     say_duration,
     say_nodes,
@@ -85,7 +87,7 @@ def _headline(result: CompareResult, ranked: Sequence[SellerRow], lang: Language
         "accelerator": first.accelerator,
         "nodes": say_nodes(first.nodes or 1),
         "time": say_duration((first.days or 0.0) * DAY_S, lang),
-        "total": first.ranked_total,
+        "total": _total_cells(first)[0],
     }
     is_soonest = result.request.get("objective") == "time"
     what = (
@@ -253,15 +255,14 @@ def _total_cells(row: SellerRow) -> tuple[str, str]:
     """Give the total with tax, and below it the range that it may come to."""
     if row.ranked_total is None or row.low_tax_in is None or row.high_tax_in is None:
         return UNKNOWN, ""
-    total = str(row.ranked_total) if row.total_tax_in is not None else f"≤ {row.ranked_total}"
+    total = say_at_most(row.ranked_total, is_open=row.total_tax_in is None)
     is_certain = row.low_tax_in == row.high_tax_in
     return total, "" if is_certain else say_bare_span(row.low_tax_in, row.high_tax_in)
 
 
 def _name_tax_side(row: SellerRow) -> Message:
-    """Say on which tax side a price is quoted."""
-    state = "unknown" if row.offer is None else row.offer.tax.state
-    return {"in": Message("tax in"), "out": Message("plus tax"), "unknown": Message("tax?")}[state]
+    """Say on which tax side a seller's price is quoted."""
+    return name_tax_side("unknown" if row.offer is None else row.offer.tax.state)
 
 
 def _two(first: str, second: str) -> Text:

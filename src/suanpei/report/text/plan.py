@@ -13,6 +13,8 @@ from suanpei.report.locale import translate
 from suanpei.report.text.figures import (
     UNKNOWN,
     name_method,
+    name_tax_side,
+    say_at_most,
     say_bare_span,
     say_duration,
     say_gib,
@@ -49,6 +51,7 @@ def render_plan(result: PlanResult, lang: Language) -> RenderableType:
         heading(translate("Plans", lang)),
         _render_rows(result.plans, lang, with_probability=_is_limited(result)),
         Paragraph(translate(_LEGEND, lang), style="dim"),
+        Paragraph(translate(_TAX, lang), style="dim"),
     ]
     if any(row.indicative_price is not None and row.indicative_price.tier != "stated" for row in result.plans):
         parts.append(Paragraph(translate(_INDICATIVE, lang), style="dim"))
@@ -72,6 +75,10 @@ NEAR_TIE_DAYS = 0.75
 _LEGEND = Message(
     "tp, pp, vpp, cp, ep, dp: tensor, pipeline, virtual-pipeline, context, expert, data parallel; zero1–3: sharding;"
     " full, selective: recomputation; mb: micro-batch. Ranges are 90% intervals."
+)
+_TAX = Message(
+    "Costs are with tax, ≤ where the price leaves tax open: at its worst reading, which ranks. A card-hour is as"
+    " quoted."
 )
 _INDICATIVE = Message("Prices are indicative, not offers.")
 _OTHER_STACKS = Message(
@@ -112,7 +119,7 @@ def _say_near_tie(plans: Sequence[PlanRow], lang: Language) -> list[Message]:
     if first.cost is None:
         return []
     sooner = [
-        (row.cost.total.amount / first.cost.total.amount, row)
+        (row.cost.ranked_total.amount / first.cost.ranked_total.amount, row)
         for row in plans[1:]
         if row.cost is not None and row.run.days <= NEAR_TIE_DAYS * first.run.days
     ]
@@ -133,7 +140,9 @@ def _say_near_tie(plans: Sequence[PlanRow], lang: Language) -> list[Message]:
 
 def _say_cost(row: PlanRow) -> Message:
     if row.cost is not None:
-        return Message("{total} ({span})", total=row.cost.total, span=say_money_span(row.cost.low, row.cost.high))
+        total, _ = _cost_cells(row)
+        span = say_money_span(row.cost.low_tax_in, row.cost.high_tax_in)
+        return Message("{total} with tax ({span})", total=total, span=span)
     if row.ties_at_price_per_gpu_hour is not None:
         return Message("no price known, worth up to {price} per card-hour", price=row.ties_at_price_per_gpu_hour)
     return Message("no price known")
@@ -186,7 +195,7 @@ def _rows_as_table(rows: Sequence[PlanRow], lang: Language, *, with_probability:
     ]
     if with_probability:
         columns.append((translate("Prob.", lang), "right"))
-    columns += [(translate("Cost", lang), "right"), (translate("Card-hour", lang), "right")]
+    columns += [(translate("With tax", lang), "right"), (translate("Card-hour", lang), "right")]
     table = make_table(columns)
     for row in rows:
         seconds = row.run.days * DAY_S
@@ -200,7 +209,7 @@ def _rows_as_table(rows: Sequence[PlanRow], lang: Language, *, with_probability:
             _two(say_duration(seconds, lang), say_span(row.run.low_days * DAY_S, row.run.high_days * DAY_S, seconds)),
             *([say_probability(row.constraint_probability)] if with_probability else []),
             _two(*_cost_cells(row)),
-            _two(*_price_cells(row)),
+            _two(*_price_cells(row, lang)),
         )
     return table
 
@@ -214,9 +223,10 @@ def _rows_as_blocks(rows: Sequence[PlanRow], lang: Language, *, with_probability
         span = say_span(row.run.low_days * DAY_S, row.run.high_days * DAY_S, seconds)
         time = f"{say_duration(seconds, lang)} ({span})"
         total, interval = _cost_cells(row)
-        price, _ = _price_cells(row)
+        price, beside = _price_cells(row, lang)
         sure = translate(Message("probability {share}", share=say_probability(row.constraint_probability)), lang)
-        money = translate(Message("{price} per card-hour", price=price), lang)
+        spanned = translate(Message("with tax {total}", total=f"{total} ({interval})" if interval else total), lang)
+        money = translate(Message("{price} per card-hour", price=price), lang) + (f" ({beside})" if beside else "")
         machine = Message(
             "{used} of {usable} GiB, step {step}, MFU {mfu}",
             used=say_gib(memory.device_bytes),
@@ -226,9 +236,7 @@ def _rows_as_blocks(rows: Sequence[PlanRow], lang: Language, *, with_probability
         )
         lines += [
             Paragraph(_say_cards(row, lang), bullet=f"{row.rank}  ", style="bold"),
-            Paragraph(
-                "  ".join([time, *([sure] if with_probability else []), f"{total} ({interval})", money]), indent=3
-            ),
+            Paragraph("  ".join([time, *([sure] if with_probability else []), spanned, money]), indent=3),
             Paragraph(f"{row.recipe} {say_strategy(row.strategy)}; {translate(machine, lang)}", indent=3),
         ]
     return Group(*lines)
@@ -259,15 +267,19 @@ def _role(row: PlanRow) -> Message | str:
 def _cost_cells(row: PlanRow) -> tuple[str, str]:
     if row.cost is None:
         return UNKNOWN, ""
-    return str(row.cost.total), say_bare_span(row.cost.low, row.cost.high)
+    total = say_at_most(row.cost.ranked_total, is_open=row.cost.total_tax_in is None)
+    return total, say_bare_span(row.cost.low_tax_in, row.cost.high_tax_in)
 
 
-def _price_cells(row: PlanRow) -> tuple[str, str]:
+def _price_cells(row: PlanRow, lang: Language) -> tuple[str, str]:
+    """Give the price of a card-hour, and what stands beside it: its seller or band, and its tax side."""
     band = row.indicative_price
     if band is not None:
-        return str(band.median), say_bare_span(band.low, band.high) if band.low != band.high else ""
+        side = translate(name_tax_side(band.tax), lang)
+        span = [say_bare_span(band.low, band.high)] if band.low != band.high else []
+        return str(band.median), ", ".join([*span, side])
     if row.offer is not None:
-        return str(row.offer.price), row.offer.provider
+        return str(row.offer.price), f"{row.offer.provider}, {translate(name_tax_side(row.offer.tax.state), lang)}"
     if row.ties_at_price_per_gpu_hour is not None:
         return f"≤ {row.ties_at_price_per_gpu_hour}", ""
     return UNKNOWN, ""

@@ -10,7 +10,7 @@ from suanpei.market.offer import tier_name
 from suanpei.messages import Message
 from suanpei.money import SYMBOLS
 from suanpei.report.locale import translate
-from suanpei.report.text.figures import say_money_span
+from suanpei.report.text.figures import say_at_most, say_money_span
 from suanpei.report.text.layout import Paragraph, heading, make_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
     lines.append(_cost_table(row.cost, lang))
     said = [
         Message(
-            "90%: {span}, from the short run at the low price to the long run at the high one",
+            "as quoted, 90%: {span}, from the short run at the low price to the long run at the high one",
             span=say_money_span(row.cost.low, row.cost.high),
         ),
         *_say_tax(row.cost),
@@ -45,10 +45,13 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
 
 
 def _say_other_bill(bill: OtherBill) -> Message:
-    values = {"total": bill.total, "span": say_money_span(bill.low, bill.high)}
+    values = {
+        "total": say_at_most(bill.ranked_total, is_open=bill.total_tax_in is None),
+        "span": say_money_span(bill.low_tax_in, bill.high_tax_in),
+    }
     if bill.provider is not None:
-        return Message("the same run from {provider}: {total} ({span})", provider=bill.provider, **values)
-    return Message("the same run from {tier}: {total} ({span})", tier=name_tier(bill.tier), **values)
+        return Message("the same run from {provider}: {total} with tax ({span})", provider=bill.provider, **values)
+    return Message("the same run from {tier}: {total} with tax ({span})", tier=name_tier(bill.tier), **values)
 
 
 def name_tier(tier: Tier | Literal["stated"]) -> Message:
@@ -84,7 +87,7 @@ def _cost_table(cost: Cost, lang: Language) -> Table:
         for line in part.parts or (part,):
             if line.amount.amount:
                 _add_part(table, line, lang)
-    paid = Message("total: {gpus} cards for {hours} h", gpus=cost.paid_gpus, hours=f"{cost.paid_hours:,.4g}")
+    paid = Message("total as quoted: {gpus} cards for {hours} h", gpus=cost.paid_gpus, hours=f"{cost.paid_hours:,.4g}")
     table.add_row(Text(translate(paid, lang), style="bold"), "", "", Text(str(cost.total), style="bold"))
     return table
 
@@ -110,7 +113,7 @@ def _say_price(price: Money) -> str:
 
 
 def _say_tax(cost: Cost) -> list[Message]:
-    """Say both sides of tax where they are known, one side where only that is; nothing is said under the missing."""
+    """Say both sides of tax where they are known, one side where only that is, and what an open tax may come to."""
     if cost.total_tax_in is not None and cost.total_tax_out is not None and cost.tax_rate_fraction is not None:
         return [
             Message(
@@ -122,7 +125,13 @@ def _say_tax(cost: Cost) -> list[Message]:
         ]
     if cost.total_tax_in is not None:
         return [Message("tax is in the total, its rate is not stated")]
-    return []
+    return [
+        Message(
+            "tax is left open: {least} to {most} with it, the worst of which ranks",
+            least=cost.least_total_tax_in,
+            most=cost.ranked_total,
+        )
+    ]
 
 
 def say_cash(cost: Cost) -> Message:
