@@ -11,14 +11,13 @@ from suanpei.market.data_path import (
     RAW_TEXT_BYTES_PER_TOKEN,
     DataAssumptions,
     DataPath,
-    Reading,
+    StorageUse,
     count_id_bytes,
     estimate_data_path,
     to_gb_text,
 )
 from suanpei.market.offer import Offer
 from suanpei.market.placement import (
-    KILO,
     PlacementFinding,
     check_one_cluster,
     check_rack_power,
@@ -30,7 +29,7 @@ from suanpei.market.terms import NO_CHARGES
 from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.quantities import parse_bandwidth_bytes_per_s, parse_bytes
-from suanpei.units import GIGA, HOUR_S
+from suanpei.units import GIGA, HOUR_S, KILO
 
 if TYPE_CHECKING:
     from suanpei.job.job import Job
@@ -164,7 +163,7 @@ def trace_data_path(
     run = choice.run
     storage = RunAssumptions()
     tokens_per_step = choice.found.tokens_per_step
-    reading = Reading(
+    use = StorageUse(
         tokens_per_s=tokens_per_step / choice.found.step_s,
         bytes_per_token=needs.sizes.data_bytes / ((job.tokens or 0.0) / job.epochs),
         storage_bytes_per_s=min(choice.nodes * storage.storage_bytes_per_s_per_node, storage.storage_bytes_per_s),
@@ -173,7 +172,7 @@ def trace_data_path(
         checkpoint_blocking_s=run.checkpoint_blocking_s,
     )
     rent = None if cost is None else cost.parts[0].price * cost.paid_gpus
-    return estimate_data_path(needs, reading, rent, assumptions)
+    return estimate_data_path(needs, use, rent, assumptions)
 
 
 def check_placement(

@@ -20,7 +20,7 @@ from suanpei.messages import Message
 from suanpei.planner.enumerate import choose_counts
 from suanpei.planner.options import ClusterOption
 from suanpei.units import DAY_S
-from suanpei.verbs.offer_supply import MOST_OFFERS_NOTED, gather_offers
+from suanpei.verbs.offer_supply import MOST_OFFERS_NOTED, place_offers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -235,7 +235,7 @@ def _supply(
 
 def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> Supplies:
     """Plan only what is offered: each offer's cards, up to the number on hand, over the links that it names."""
-    offered = gather_offers(request, terms, inputs, rivals_of)
+    offered = place_offers(request, terms, inputs, rivals_of)
     tax_rates = load_tax_rates(inputs.catalogue)
     items: list[Supply] = []
     for group in offered.clusters:
