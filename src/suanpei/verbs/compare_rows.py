@@ -71,7 +71,7 @@ class SellerRow:
     cost_per_million_tokens: Money | None
     """`ranked_total` over the tokens trained. [currency/1e6 tokens]"""
     on_hand_gpus: int | None
-    """Accelerators of the offer in one fabric, of which the plan takes `gpus`. [-]"""
+    """Accelerators of the offer in one fabric, of which the plan takes `gpus`; None where the seller names none. [-]"""
     not_included: tuple[MissingPart, ...]
     worst_total: Money | None
     """With tax and everything not included at its worst reading; what has no such reading comes on top."""
@@ -86,8 +86,8 @@ class SellerRow:
     cost: Cost | None
     """The bill, part by part."""
     flags: tuple[str, ...]
-    """Stable words: ``tax_unknown``, ``tax_excluded``, ``tax_excluded_6pct``, ``links_unknown``, ``price_range``,
-    ``spot``, ``dearer_per_hour_cheaper_per_token``."""
+    """Stable words: ``tax_unknown``, ``tax_excluded``, ``tax_excluded_6pct``, ``count_unknown``, ``links_unknown``,
+    ``price_range``, ``spot``, ``dearer_per_hour_cheaper_per_token``."""
 
 
 def rank_sellers(
@@ -176,7 +176,7 @@ def _row(
         ranked_total=cost.ranked_total,
         price_per_gpu_hour=offer.price,
         cost_per_million_tokens=cost.ranked_total / (Decimal(repr(tokens)) / MILLION),
-        on_hand_gpus=offer.count,
+        on_hand_gpus=None if offer.is_count_open else offer.count,
         not_included=tuple(part for part in cost.missing if not part.is_in_total),
         worst_total=cost.worst_total,
         questions=_list_questions(offer, cost),
@@ -238,6 +238,8 @@ def _list_flags(offer: Offer) -> tuple[str, ...]:
         flags.append("tax_unknown")
     if offer.tax.flag is not None:
         flags.append(offer.tax.flag)
+    if offer.is_count_open:
+        flags.append("count_unknown")
     if not offer.names_links:
         flags.append("links_unknown")
     if offer.price_low is not None or offer.price_high is not None:

@@ -14,6 +14,7 @@ from suanpei.planner.options import DEFAULT_HORIZON_S
 from suanpei.planner.rejections import Tallies
 from suanpei.planner.relax import explain_failure
 from suanpei.units import DAY_S
+from suanpei.verbs.plan_search import with_open_counts
 from suanpei.verbs.supply import Supplies
 
 if TYPE_CHECKING:
@@ -191,7 +192,8 @@ def _explain_missing(
         return Seller(name=name, best=None, reason=reason)
     if not choices:
         found = planner.search(planner.job, _only(items), top=1)
-        return Seller(name=name, best=None, reason=found.failure)
+        unfit = None if found.failure is None else with_open_counts(found.failure, _only(items))
+        return Seller(name=name, best=None, reason=unfit)
     constraints = planner.constraints
     if constraints.budget is not None and constraints.deadline_s is None:
         nearest = biller.pick(items, _likeliest(choices) or choices)
@@ -206,7 +208,8 @@ def _explain_missing(
             most=f"{DEFAULT_HORIZON_S / DAY_S:.0f}",
         )
     else:
-        reason = planner.with_currency(explain_failure(choices, constraints, Tallies()))
+        failure = explain_failure(choices, constraints, Tallies())
+        reason = planner.with_currency(with_open_counts(failure, _only(items)))
     return Seller(name=name, best=nearest, reason=reason)
 
 

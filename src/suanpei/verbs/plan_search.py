@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError, NoAnswerError
 from suanpei.market.cost import CostFacts, load_cost_facts
 from suanpei.market.dominance import compete_all
+from suanpei.market.offer import Offer
 from suanpei.messages import Message
 from suanpei.planner.options import Constraints
 from suanpei.planner.rejections import Reason
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from suanpei.errors import SuanpeiError
     from suanpei.job.job import Job
-    from suanpei.market.offer import Offer
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.plan_request import PlanRequest, PlanTerms
 
@@ -108,7 +108,7 @@ class Planner:
 
     def refuse(self, job: Job, supplies: Supplies, found: SearchResult, failure: Message) -> SuanpeiError:
         """Make the error of a search that lists nothing; where nothing fits, with the nearest change."""
-        said = self.with_currency(failure)
+        said = self.with_currency(with_open_counts(failure, supplies))
         if all(rejection.reason == Reason.UNSUPPORTED.value for rejection in found.rejected) and found.rejected:
             return InputError(said)
         if found.choices:
@@ -145,6 +145,21 @@ class Planner:
             data=self.data,
             facts=self.facts,
         )
+
+
+def with_open_counts(failure: Message, supplies: Supplies) -> Message:
+    """Add to a refusal that offers name no number on hand, and are planned with the least."""
+    offers = [item.price for item in supplies.items if isinstance(item.price, Offer)]
+    count = sum(offer.is_count_open for offer in offers)
+    if not count:
+        return failure
+    return Message(
+        "{failure} (of {offers} offers searched {count} name no cards on hand and are planned with one card or machine:"
+        " ask how many are free in one fabric)",
+        failure=failure,
+        offers=f"{len(offers):,}",
+        count=f"{count:,}",
+    )
 
 
 def _note_open_tax(rates: Sequence[Decimal], currencies: Sequence[str]) -> Message:

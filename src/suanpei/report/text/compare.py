@@ -24,7 +24,8 @@ from suanpei.report.text.figures import (
     say_strategy,
 )
 from suanpei.report.text.layout import ByWidth, Paragraph, heading, make_table
-from suanpei.report.text.plan import say_job
+from suanpei.report.text.plan_headline import say_job
+from suanpei.report.text.spot import say_spot
 from suanpei.units import DAY_S
 from suanpei.verbs.compare_rows import PARADOX
 
@@ -49,7 +50,10 @@ def render_compare(result: CompareResult, lang: Language) -> RenderableType:
     is_limited = any(result.request.get(name) is not None for name in ("deadline", "budget"))
     parts: list[RenderableType] = [
         Paragraph(translate(_headline(result, ranked, lang), lang), style="bold"),
-        *(Paragraph(translate(said, lang)) for said in (*_say_risk(ranked), *_say_paradoxes(ranked))),
+        *(
+            Paragraph(translate(said, lang))
+            for said in (*_say_spot(ranked), *_say_risk(ranked), *_say_paradoxes(ranked))
+        ),
         Paragraph(translate(say_job(result.job), lang)),
         heading(translate("Sellers", lang)),
         ByWidth(
@@ -109,6 +113,18 @@ def _headline(result: CompareResult, ranked: Sequence[SellerRow], lang: Language
     return Message(
         "{what}; next is {seller}, {percent} more.", what=what, seller=ranked[1].seller, percent=f"{ratio - 1.0:.1%}"
     )
+
+
+def _say_spot(ranked: Sequence[SellerRow]) -> list[Message]:
+    """Warn where the first is on machines that may be taken back."""
+    if not _is_spot(ranked[0]):
+        return []
+    otherwise = next((row for row in ranked if not _is_spot(row)), None)
+    return [say_spot(None if otherwise is None else (otherwise.seller, _total_cells(otherwise)[0]))]
+
+
+def _is_spot(row: SellerRow) -> bool:
+    return row.offer is not None and row.offer.tier == "spot"
 
 
 def _say_risk(ranked: Sequence[SellerRow]) -> list[Message]:
@@ -238,8 +254,8 @@ def say_cards(row: SellerRow) -> str:
 
 
 def say_on_hand(row: SellerRow) -> str:
-    """Write cards taken of those on hand: ``16/64``."""
-    return f"{row.gpus}/{row.on_hand_gpus}"
+    """Write cards taken of those on hand: ``16/64``; ``8/?`` where the seller names none."""
+    return f"{row.gpus}/{'?' if row.on_hand_gpus is None else row.on_hand_gpus}"
 
 
 def _say_strategy(row: SellerRow) -> str:

@@ -31,10 +31,7 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
         return [*lines, Paragraph(translate(_say_no_price(row), lang))]
     lines.append(_cost_table(row.cost, lang))
     said = [
-        Message(
-            "as quoted, 90%: {span}, from the short run at the low price to the long run at the high one",
-            span=say_money_span(row.cost.low, row.cost.high),
-        ),
+        *_say_span(row.cost),
         *_say_tax(row.cost),
         say_cash(row.cost),
         *_say_exit(row.cost),
@@ -42,6 +39,17 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
     ]
     lines += [Paragraph(translate(message, lang)) for message in said]
     return [*lines, *_render_missing(row.cost, lang)]
+
+
+def _say_span(cost: Cost) -> list[Message]:
+    if cost.low == cost.high:
+        return [Message("as quoted, the short run and the long one cost the same")]
+    return [
+        Message(
+            "as quoted, 90%: {span}, from the short run at the low price to the long run at the high one",
+            span=say_money_span(cost.low, cost.high),
+        )
+    ]
 
 
 def _say_other_bill(bill: OtherBill) -> Message:
