@@ -98,6 +98,8 @@ def _rows_as_table(rows: Sequence[PlanRow], lang: Language, *, with_probability:
         columns.append((translate("Prob.", lang), "right"))
     columns += [(translate("With tax", lang), "right"), (translate("Card-hour", lang), "right")]
     table = make_table(columns)
+    # a long name of a seller breaks, so that no figure is cut
+    table.columns[-1].no_wrap, table.columns[-1].overflow = False, "fold"
     for row in rows:
         seconds = row.run.days * DAY_S
         memory = row.estimate.memory

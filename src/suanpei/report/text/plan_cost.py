@@ -53,13 +53,17 @@ def _say_span(cost: Cost) -> list[Message]:
 
 
 def _say_other_bill(bill: OtherBill) -> Message:
-    values = {
-        "total": say_at_most(bill.ranked_total, is_open=bill.total_tax_in is None),
-        "span": say_money_span(bill.low_tax_in, bill.high_tax_in),
-    }
+    total = say_at_most(bill.ranked_total, is_open=bill.total_tax_in is None)
     if bill.provider is not None:
-        return Message("the same run from {provider}: {total} with tax ({span})", provider=bill.provider, **values)
-    return Message("the same run from {tier}: {total} with tax ({span})", tier=name_tier(bill.tier), **values)
+        said = Message("the same run from {provider}: {total} with tax", provider=bill.provider, total=total)
+    else:
+        said = Message("the same run from {tier}: {total} with tax", tier=name_tier(bill.tier), total=total)
+    return with_span(said, bill.low_tax_in, bill.high_tax_in)
+
+
+def with_span(said: Message, low: Money, high: Money) -> Message:
+    """Put the range of an amount behind it; nothing where it has none."""
+    return said if low == high else Message("{said} ({span})", said=said, span=say_money_span(low, high))
 
 
 def name_tier(tier: Tier | Literal["stated"]) -> Message:

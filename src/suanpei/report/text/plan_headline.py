@@ -13,13 +13,12 @@ from suanpei.report.text.figures import (
     say_at_most,
     say_bare_span,
     say_duration,
-    say_money_span,
     say_nodes,
     say_probability,
     say_span,
 )
 from suanpei.report.text.layout import Paragraph
-from suanpei.report.text.plan_cost import name_tier
+from suanpei.report.text.plan_cost import name_tier, with_span
 from suanpei.report.text.spot import say_spot
 from suanpei.units import DAY_S, format_count
 
@@ -58,14 +57,22 @@ def is_limited(result: PlanResult) -> bool:
 def _headline(result: PlanResult, lang: Language) -> Message:
     first = result.plans[0]
     days = first.run.days * DAY_S
-    what = Message(
-        "Rent {gpus} × {accelerator} ({nodes}): {time} (90%: {span}), {cost}",
-        gpus=first.gpus,
-        accelerator=first.accelerator,
-        nodes=say_nodes(first.nodes),
-        time=say_duration(days, lang),
-        span=say_span(first.run.low_days * DAY_S, first.run.high_days * DAY_S, days),
-        cost=_say_cost(first),
+    values = {
+        "gpus": first.gpus,
+        "accelerator": first.accelerator,
+        "nodes": say_nodes(first.nodes),
+        "time": say_duration(days, lang),
+        "span": say_span(first.run.low_days * DAY_S, first.run.high_days * DAY_S, days),
+        "cost": _say_cost(first),
+    }
+    what = (
+        Message("Rent {gpus} × {accelerator} ({nodes}): {time} (90%: {span}), {cost}", **values)
+        if first.offer is None
+        else Message(
+            "Rent {gpus} × {accelerator} ({nodes}) from {provider}: {time} (90%: {span}), {cost}",
+            provider=first.offer.provider,
+            **values,
+        )
     )
     if not is_limited(result):
         return Message("{what}.", what=what)
@@ -132,8 +139,7 @@ def _tier(row: PlanRow) -> str | None:
 def _say_cost(row: PlanRow) -> Message:
     if row.cost is not None:
         total, _ = cost_cells(row)
-        span = say_money_span(row.cost.low_tax_in, row.cost.high_tax_in)
-        return Message("{total} with tax ({span})", total=total, span=span)
+        return with_span(Message("{total} with tax", total=total), row.cost.low_tax_in, row.cost.high_tax_in)
     if row.ties_at_price_per_gpu_hour is not None:
         return Message("no price known, worth up to {price} per card-hour", price=row.ties_at_price_per_gpu_hour)
     return Message("no price known")
@@ -171,4 +177,5 @@ def cost_cells(row: PlanRow) -> tuple[str, str]:
     if row.cost is None:
         return UNKNOWN, ""
     total = say_at_most(row.cost.ranked_total, is_open=row.cost.total_tax_in is None)
-    return total, say_bare_span(row.cost.low_tax_in, row.cost.high_tax_in)
+    is_certain = row.cost.low_tax_in == row.cost.high_tax_in
+    return total, "" if is_certain else say_bare_span(row.cost.low_tax_in, row.cost.high_tax_in)
