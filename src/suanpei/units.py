@@ -4,6 +4,7 @@ Inside, every number is in SI base units (bytes, seconds, FLOP, FLOP/s, bytes/s,
 GiB, TFLOP/s, hours and days exist only where a person reads or writes them.
 """
 
+KILO = 1e3
 GIGA = 1e9
 TERA = 1e12
 PETA = 1e15

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suanpei.errors import InputError
-from suanpei.market.data_path import DataAssumptions, DataPath, Reading, count_id_bytes, estimate_data_path
+from suanpei.market.data_path import DataAssumptions, DataPath, StorageUse, count_id_bytes, estimate_data_path
 from tests.market.cost.samples import run_needs
 from tests.market.price_samples import cny
 
 if TYPE_CHECKING:
     from suanpei.money import Money
 
-READING = Reading(
+USE = StorageUse(
     tokens_per_s=50_000.0,
     bytes_per_token=4.0,
     storage_bytes_per_s=2e9,
@@ -29,7 +29,7 @@ READING = Reading(
 PLAIN = DataAssumptions(uplink_bytes_per_s=125e6, link_fraction=0.8, sharing_tenants=4, storage_full_fraction=0.8)
 
 
-def _path(reading: Reading = READING, rent: Money | None = None, **changes: float) -> DataPath:
+def _path(reading: StorageUse = USE, rent: Money | None = None, **changes: float) -> DataPath:
     return estimate_data_path(run_needs(**changes), reading, rent, PLAIN)
 
 
@@ -63,7 +63,7 @@ def test_sharing_makes_saves_longer_and_then_starves_reads() -> None:
     assert path.stall_s == pytest.approx(7500.0)
     assert path.cache_worth == cny("166.67")  # 7,500 / 3,600 x 80
     # 750 MB/s where a quarter gives 500: training takes half as long again
-    starved = _path(replace(READING, bytes_per_token=15_000.0))
+    starved = _path(replace(USE, bytes_per_token=15_000.0))
     assert starved.stall_s == pytest.approx(7500.0 + 180_000.0)
 
 
@@ -73,14 +73,14 @@ def test_ids_of_small_vocabularies_take_two_bytes() -> None:
 
 def test_a_rate_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="storage_bytes_per_s must be above 0, got 0"):
-        _path(replace(READING, storage_bytes_per_s=0.0))
+        _path(replace(USE, storage_bytes_per_s=0.0))
     with pytest.raises(InputError, match="uplink must be above 0"):
-        estimate_data_path(run_needs(), READING, None, replace(PLAIN, uplink_bytes_per_s=0.0))
+        estimate_data_path(run_needs(), USE, None, replace(PLAIN, uplink_bytes_per_s=0.0))
 
 
 @given(tenants=st.lists(st.integers(1, 64), min_size=2, max_size=2).map(sorted), rate=st.floats(1e6, 1e12))
 def test_more_tenants_never_shorten_the_stall_and_one_has_none_of_it(tenants: list[int], rate: float) -> None:
-    reading = replace(READING, storage_bytes_per_s=rate)
+    reading = replace(USE, storage_bytes_per_s=rate)
     few, many = (
         estimate_data_path(run_needs(), reading, cny("1"), replace(PLAIN, sharing_tenants=count)) for count in tenants
     )

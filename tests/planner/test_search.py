@@ -18,6 +18,7 @@ from suanpei.physics.uncertainty import Fit
 from suanpei.planner.enumerate import enumerate_strategies
 from suanpei.planner.options import ClusterOption, Constraints
 from suanpei.planner.search import SearchResult, SearchSettings, search
+from suanpei.planner.side_costs import SideCosts
 from suanpei.units import DAY_S
 from tests.planner.samples import calibration, cluster, make_architecture, make_job, recipes, with_memory
 
@@ -214,6 +215,34 @@ def test_an_unpriced_card_is_ranked_by_what_it_may_cost_to_tie() -> None:
     last = result.listed[2].choice.ties_at_price_per_gpu_hour
     assert last is not None
     assert last <= unpriced.ties_at_price_per_gpu_hour
+
+
+@pytest.mark.parametrize("per_gb", [0.0, 1.0, 100.0])
+def test_the_cheapest_counts_what_its_checkpoint_costs(per_gb: float) -> None:
+    job = medium_job(tokens=1e9)
+    side = SideCosts(per_checkpoint_byte=per_gb / 1e9)
+    offered = option(counts=(2, 4, 8), side_costs=side)
+    least: dict[int, float] = {}
+    sizes = set()
+    for recipe in recipes().values():
+        # each framework alone: no other can stand in its way
+        alone = search(job, [offered], [recipe], calibration(), SearchSettings())
+        sizes |= {choice.found.checkpoint_bytes for choice in alone.choices}
+        for choice in alone.choices:
+            assert choice.cost is not None
+            least[choice.gpus] = min(least.get(choice.gpus, choice.cost), choice.cost)
+    assert len(sizes) > 1
+    found = run_search(job, offered)
+    by_gpus: dict[int, float] = {}
+    for choice in found.choices:
+        assert choice.cost is not None
+        by_gpus[choice.gpus] = min(by_gpus.get(choice.gpus, choice.cost), choice.cost)
+    assert by_gpus == pytest.approx(least)
+    (first, *_) = found.listed
+    assert first.role == "cheapest"
+    assert first.choice.cost == pytest.approx(min(least.values()))
+    # and the curve is of the cheapest on each number
+    assert {choice.gpus: choice.cost for choice in found.curve} == pytest.approx(least)
 
 
 def test_every_strategy_is_accounted_for() -> None:

@@ -170,7 +170,7 @@ def test_a_plan_nearly_as_cheap_and_much_sooner_is_named_beside_the_first() -> N
     twice_as_fast = replace(second, run=replace(second.run, days=first.run.days / 2))
 
     def lines(total: float, lang: Language) -> str:
-        cost = replace(second.cost, total=first.cost.total * total)  # type: ignore[type-var, union-attr]
+        cost = replace(second.cost, ranked_total=first.cost.ranked_total * total)  # type: ignore[type-var, union-attr]
         changed = replace(result, plans=(first, replace(twice_as_fast, cost=cost)))
         return print_at(render_plan(changed, lang), 300)
 
@@ -221,3 +221,26 @@ def test_a_bill_without_payments_or_open_parts_says_so() -> None:
         render_plan(replace(offered(), plans=(replace(first, cost=replace(closed, missing=())),)), "en"), 300
     )
     assert "Not in it" not in nothing
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_long_name_of_a_seller_cuts_no_figure(lang: Language) -> None:
+    result = offered()
+    name = "北京某某某某智能算力科技有限公司（华北第二分公司）"
+    plans = tuple(
+        replace(row, offer=None if row.offer is None else replace(row.offer, provider=name)) for row in result.plans
+    )
+    table = print_at(render_plan(replace(result, plans=plans), lang), 120)
+    assert "…" not in table.replace("=…", "")
+    assert str(plans[1].cost.ranked_total) in table  # type: ignore[union-attr]  # an offer has a price
+
+
+def test_a_total_without_a_range_shows_none() -> None:
+    result = offered()
+    first = result.plans[0]
+    assert first.cost is not None
+    one = first.cost.ranked_total
+    cost = replace(first.cost, low=first.cost.total, high=first.cost.total, low_tax_in=one, high_tax_in=one)
+    text = print_at(render_plan(replace(result, plans=(replace(first, cost=cost),)), "en"), 120)
+    assert f"{one} with tax." in text.replace("\n", " ")
+    assert "as quoted, the short run and the long one cost the same" in text

@@ -257,7 +257,7 @@ def test_the_budget_is_kept_with_tax(tmp_path: Path) -> None:
     row = by_seller(compare(tmp_path, ROWS, budget=budget))["乙"]
     assert row.rank is None
     assert str(row.reason).startswith("no plan stays within the budget of")
-    assert str(row.reason).endswith("(amounts in CNY)")
+    assert str(row.reason).endswith("(amounts in CNY, with tax)")
     assert row.ranked_total == free["乙"].ranked_total
 
 

@@ -74,7 +74,7 @@ def test_the_factors_multiply_to_the_ratio_exactly(
     costs = [plan.cost for plan in plans]
     assert costs[0] is not None
     assert costs[1] is not None
-    ratio = Fraction(costs[1].total.amount) / Fraction(costs[0].total.amount)
+    ratio = Fraction(costs[1].ranked_total.amount) / Fraction(costs[0].ranked_total.amount)
     assert result.exchange_rate is not None
     assert result.cost.ratio == ratio * result.exchange_rate
 
@@ -197,7 +197,25 @@ def test_differences_are_said_in_words(tmp_path: Path) -> None:
     assert a.strategy.tp != b.strategy.tp
     assert f"tensor-parallel degree (tp): {a.strategy.tp} in A, {b.strategy.tp} in B" in said
     assert not any(word.startswith(("machines", "network between machines")) for word in said)  # one machine each
-    assert "tax: not stated in A, on top of the price in B; the totals are as quoted" in said
+    assert "tax: not stated in A, on top of the price in B" in said
+    assert not any("as quoted" in word for word in said)
+
+
+def test_plans_of_older_versions_are_compared_as_quoted(tmp_path: Path) -> None:
+    documents = [document_of(on_offers()) for _ in range(2)]
+    for plan in documents[0]["plans"]:
+        del plan["cost"]["ranked_total"]
+    paths = [save(tmp_path, name, document) for name, document in zip(("a.json", "b.json"), documents, strict=True)]
+    result = compare_plans(paths[0], paths[1], (1, 3))
+    costs = [on_offers().plans[index].cost for index in (0, 2)]
+    assert result.cost is not None
+    assert costs[0] is not None
+    assert costs[1] is not None
+    assert not result.costs_have_tax
+    assert (result.cost.a, result.cost.b) == (Fraction(costs[0].total.amount), Fraction(costs[1].total.amount))
+    assert sum(part.difference for part in result.cost_parts) == result.cost.b - result.cost.a
+    assert "the totals are compared as quoted: not both plans have one with tax" in [str(word) for word in result.words]
+    assert result.cost.ratio == prod((factor.ratio for factor in result.cost.factors), start=Fraction(1))
 
 
 def test_currencies_are_joined_by_the_rates_in_the_files(tmp_path: Path) -> None:
@@ -291,7 +309,8 @@ def test_ranks_are_checked(tmp_path: Path) -> None:
 
 def test_a_number_is_taken_as_it_is_written(tmp_path: Path) -> None:
     document = document_of(on_offers())
-    text = json.dumps(document).replace(f'"total": {document["plans"][0]["cost"]["total"]}', '"total": 35.400000001', 1)
+    written = f'"ranked_total": {document["plans"][0]["cost"]["ranked_total"]}'
+    text = json.dumps(document).replace(written, '"ranked_total": 35.400000001', 1)
     path = tmp_path / "a.json"
     path.write_text(text, encoding="utf-8")
     result = compare_plans(path, path)

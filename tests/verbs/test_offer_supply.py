@@ -16,7 +16,7 @@ from suanpei.planner.options import Constraints
 from suanpei.planner.search import SearchSettings, search
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest
-from suanpei.verbs.offer_supply import MOST_ODD_COUNTS, MOST_OFFERS_NOTED, OfferedSupply, gather_offers
+from suanpei.verbs.offer_supply import MOST_ODD_COUNTS, MOST_OFFERS_NOTED, OfferedSupply, place_offers
 from suanpei.verbs.plan import PlanResult, plan
 from suanpei.verbs.plan_request import PlanRequest, read_terms
 from suanpei.verbs.supply import build_supplies
@@ -65,7 +65,7 @@ def request(folder: Path, lines: list[str], **changes: Any) -> PlanRequest:
 
 def gather(folder: Path, lines: list[str], **changes: Any) -> OfferedSupply:
     asked = request(folder, lines, **changes)
-    return gather_offers(asked, read_terms(asked, INPUTS.catalogue), INPUTS)
+    return place_offers(asked, read_terms(asked, INPUTS.catalogue), INPUTS)
 
 
 def providers(supply: OfferedSupply) -> list[list[str]]:

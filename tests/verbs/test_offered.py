@@ -94,6 +94,17 @@ def test_a_quote_gives_what_can_be_planned_and_says_what_cannot(quote: Path) -> 
     assert {question.seller for question in offered.questions} >= {"辛科技", "壬云"}
 
 
+def test_an_offer_of_a_quote_knows_what_its_seller_bills_in(tmp_path: Path) -> None:
+    path = tmp_path / "quote.csv"
+    lines = ("seller,gpu,price,unit,stock", "Alpha,H100 SXM,2.1,USD/GPU-hour,64 GPUs", "甲,H100 SXM,16,元/卡/时,64卡")
+    path.write_text("\n".join(lines), encoding="utf-8")
+    # both are priced in yuan; what a tax left open is read at, and the region, follow the seller's own currency
+    offers = {offer.provider: offer for offer in read(path).offers}
+    assert offers["Alpha"].price == Money(amount=Decimal("15.12"), currency="CNY")
+    assert (offers["Alpha"].billing_currency, offers["Alpha"].market) == ("USD", "world")
+    assert (offers["甲"].billing_currency, offers["甲"].market) == ("CNY", "cn")
+
+
 def test_both_kinds_are_read_together(own: Path, quote: Path) -> None:
     assert [offer.provider for offer in read(quote, own).offers] == ["Alpha", "甲云"]
 

@@ -131,7 +131,9 @@ def test_a_missed_deadline_names_the_nearest_one() -> None:
 
 
 def test_a_budget_too_small_names_the_amount_with_its_currency() -> None:
-    with pytest.raises(NoAnswerError, match=r"budget of 100.00 .* a budget of \S+ would do \(amounts in CNY\)"):
+    with pytest.raises(
+        NoAnswerError, match=r"budget of 100.00 .* a budget of \S+ would do \(amounts in CNY, with tax\)"
+    ):
         plan(replace(ASKED, budget="100CNY"))
 
 

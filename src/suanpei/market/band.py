@@ -26,7 +26,7 @@ Level = Literal["fresh", "weak", "old"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class SellerReading:
     """What one seller asked on its latest day."""
 
     low: Decimal
@@ -51,7 +51,7 @@ def latest_rows(rows: Sequence[PriceRow]) -> tuple[PriceRow, ...]:
     return tuple(kept)
 
 
-def read_sellers(rows: Sequence[PriceRow]) -> tuple[Reading, ...]:
+def read_sellers(rows: Sequence[PriceRow]) -> tuple[SellerReading, ...]:
     """Make one reading per seller of rows that `latest_rows` ordered.
 
     Args:
@@ -61,12 +61,12 @@ def read_sellers(rows: Sequence[PriceRow]) -> tuple[Reading, ...]:
     return tuple(_read([row.price.amount for row in group]) for _, group in by_seller)
 
 
-def _read(amounts: Sequence[Decimal]) -> Reading:
+def _read(amounts: Sequence[Decimal]) -> SellerReading:
     """Make one reading of a seller's prices of one day."""
-    return Reading(low=min(amounts), middle=_quantile(amounts, Decimal("0.5")), high=max(amounts))
+    return SellerReading(low=min(amounts), middle=_quantile(amounts, Decimal("0.5")), high=max(amounts))
 
 
-def find_band(readings: Sequence[Reading]) -> tuple[Decimal, Decimal, Decimal]:
+def find_band(readings: Sequence[SellerReading]) -> tuple[Decimal, Decimal, Decimal]:
     """Give low, median and high of the readings.
 
     Four or more: the lower quartile of the low ends, the median of the middles, the upper quartile of the high ends

@@ -56,7 +56,7 @@ class DataAssumptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class StorageUse:
     """What a run asks of the storage, and what the storage gives."""
 
     tokens_per_s: float
@@ -117,27 +117,27 @@ def count_id_bytes(vocabulary: int) -> int:
 
 
 def estimate_data_path(
-    needs: RunNeeds, reading: Reading, rent_per_hour: Money | None, assumptions: DataAssumptions
+    needs: RunNeeds, use: StorageUse, rent_per_hour: Money | None, assumptions: DataAssumptions
 ) -> DataPath:
     """Estimate the data path of a run.
 
     Args:
         needs: What is stored and moved, and set-up. [-]
-        reading: What the run asks of the storage. [-]
+        use: What the run asks of the storage. [-]
         rent_per_hour: Rent of everything paid; None is unknown. [1/h]
         assumptions: Link, tenants, filling. [-]
 
     Raises:
         InputError: A rate is not above zero.
     """
-    rates = (("uplink", assumptions.uplink_bytes_per_s), ("storage_bytes_per_s", reading.storage_bytes_per_s))
+    rates = (("uplink", assumptions.uplink_bytes_per_s), ("storage_bytes_per_s", use.storage_bytes_per_s))
     for field, rate in rates:
         if not rate > 0:
             raise InputError(Message("{field} must be above {least}, got {given}", field=field, least=0, given=rate))
     pull_s = needs.sizes.moved_in_bytes / (assumptions.uplink_bytes_per_s * assumptions.link_fraction)
     wait_s = max(pull_s - needs.setup_hours * HOUR_S, 0.0)
-    read_bytes_per_s = reading.tokens_per_s * reading.bytes_per_token
-    stall_s = _estimate_stall_s(reading, read_bytes_per_s, assumptions.sharing_tenants)
+    read_bytes_per_s = use.tokens_per_s * use.bytes_per_token
+    stall_s = _estimate_stall_s(use, read_bytes_per_s, assumptions.sharing_tenants)
     return DataPath(
         currency=None if rent_per_hour is None else rent_per_hour.currency,
         data_bytes=needs.sizes.data_bytes,
@@ -147,9 +147,9 @@ def estimate_data_path(
         wait_s=wait_s,
         wait_rent=_rent_of(wait_s, rent_per_hour),
         read_bytes_per_s=read_bytes_per_s,
-        storage_bytes_per_s=reading.storage_bytes_per_s,
+        storage_bytes_per_s=use.storage_bytes_per_s,
         checkpoint_bytes=needs.checkpoint_bytes,
-        checkpoint_write_s=needs.checkpoint_bytes / reading.storage_bytes_per_s,
+        checkpoint_write_s=needs.checkpoint_bytes / use.storage_bytes_per_s,
         stored_bytes=needs.stored_bytes,
         capacity_bytes=needs.stored_bytes / assumptions.storage_full_fraction,
         sharing_tenants=assumptions.sharing_tenants,
@@ -158,12 +158,12 @@ def estimate_data_path(
     )
 
 
-def _estimate_stall_s(reading: Reading, read_bytes_per_s: float, tenants: int) -> float:
+def _estimate_stall_s(use: StorageUse, read_bytes_per_s: float, tenants: int) -> float:
     """Estimate what training loses where tenants share: longer saves, and reads that fall short. [s]"""
-    saves = reading.training_s / reading.checkpoint_interval_s
-    longer_saves_s = saves * reading.checkpoint_blocking_s * (tenants - 1)
-    shortfall = max(read_bytes_per_s * tenants / reading.storage_bytes_per_s - 1.0, 0.0)
-    return longer_saves_s + reading.training_s * shortfall
+    saves = use.training_s / use.checkpoint_interval_s
+    longer_saves_s = saves * use.checkpoint_blocking_s * (tenants - 1)
+    shortfall = max(read_bytes_per_s * tenants / use.storage_bytes_per_s - 1.0, 0.0)
+    return longer_saves_s + use.training_s * shortfall
 
 
 def _rent_of(duration_s: float, rent_per_hour: Money | None) -> Money | None:

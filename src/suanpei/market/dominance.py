@@ -10,7 +10,7 @@ serves what the other serves and costs no more, and leaves no more open:
 - cards only sold together: the other's number is a whole multiple, for the same reason;
 - numbers of cards served: all of the other's;
 - tier, state and rate of tax, and who pays outages: the same, because neither side of a difference is surely the
-  better; two sellers that leave tax open are read alike, at the worst;
+  better; two sellers that leave tax open and bill in one currency are read alike, at the worst;
 - every charge and payment: stated by both and at most the other's, or stated by neither.
 
 Cost is price · cards paid · hours paid, each at most the other's, so no number of cards, length of run, budget or
@@ -110,7 +110,8 @@ def _drop_plainly_dearer(rivals: Sequence[Standing], rivals_of: Callable[[Offer]
     kept = []
     for position, (offer, price, _, usual_counts, odd_count) in enumerate(rivals):
         if offer.price_low is offer.price_high is None and offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT:
-            terms = (rivals_of(offer), offer.tier, id(offer.term), id(offer.tax), offer.unit_gpus, odd_count)
+            taxed = (id(offer.tax), _taxing_currency(offer))
+            terms = (rivals_of(offer), offer.tier, id(offer.term), *taxed, offer.unit_gpus, odd_count)
             alike[terms].append((price, -usual_counts, position))
         else:
             kept.append(position)
@@ -130,7 +131,13 @@ def _kind(offer: Offer) -> Hashable:
     stated = _NONE_STATED
     if not (offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT):
         stated = tuple(value is not None for value in _charges(offer))
-    return offer.tier, offer.tax.state, offer.tax.rate_fraction, offer.charges.bills_outages, stated
+    taxed = (offer.tax.state, offer.tax.rate_fraction, _taxing_currency(offer))
+    return offer.tier, *taxed, offer.charges.bills_outages, stated
+
+
+def _taxing_currency(offer: Offer) -> str | None:
+    """Give the currency whose rates of tax an open tax is read at; None where tax is settled."""
+    return None if offer.tax.factor_in is not None else offer.billing_currency
 
 
 def _charges(offer: Offer) -> list[object]:

@@ -96,7 +96,7 @@ class Offer:
     price: Money
     """Per accelerator-hour."""
     count: int
-    """Accelerators on hand in one fabric. [-]"""
+    """Accelerators on hand in one fabric; one unit, to plan with, where `is_count_open`. [-]"""
     term: Term
     unit_gpus: int
     """Accelerators that are only sold together: 1 by the card, 8 by the whole 8-card node. [-]"""
@@ -115,6 +115,8 @@ class Offer:
     payment: Payment = NO_PAYMENT
     quoted_currency: str | None = None
     """What the seller bills in; None is the currency of `price`, which may have been converted."""
+    is_count_open: bool = False
+    """Whether the seller names no number on hand."""
     assumptions: tuple[Message, ...] = ()
     questions: tuple[Message, ...] = ()
     """What to ask the seller before signing."""

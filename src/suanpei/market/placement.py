@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.messages import Message
+from suanpei.units import KILO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
 
 PlacementKind = Literal["one_cluster", "rack_power", "tensor_group"]
-KILO = 1000.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,6 +75,11 @@ class OptionTable:
         counts = np.array(self.counts, dtype=np.int64)
         return count_rented_gpus(counts, self.cluster.gpus_per_node, sold_by_node, units, self.spare_nodes)
 
+    @property
+    def bills_checkpoints(self) -> bool:
+        """Whether the size of a checkpoint is billed by some option."""
+        return bool(np.any(self._side.per_checkpoint_byte) or np.any(self._side.per_checkpoint_byte_hour))
+
     def of_priced(self) -> Self | None:
         """Keep the options with a price; None where there is none."""
         priced = tuple(option for option in self.options if option.price_per_gpu_hour is not None)

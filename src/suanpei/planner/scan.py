@@ -1,7 +1,8 @@
-"""The scan of one cluster: its fastest strategy that fits, for every number of accelerators.
+"""The scan of one cluster: its fastest strategies that fit, for every number of accelerators.
 
 On one number of accelerators the fastest run is also the cheapest and the likeliest to keep deadline and budget, so one
-survivor per number answers every objective. Only totals are kept.
+survivor per number answers every objective. Where checkpoints are billed, by what is stored or taken home, that holds
+among runs whose checkpoints are of one size: one survivor per number and size. Only totals are kept.
 """
 
 from __future__ import annotations
@@ -62,7 +63,14 @@ class Scanner:
     evaluate: Evaluate
     tallies: Tallies
 
-    def scan(self, cluster: Cluster, training_limits_s: Mapping[int, float], risk: float = 0.0) -> dict[int, Found]:
+    def scan(
+        self,
+        cluster: Cluster,
+        training_limits_s: Mapping[int, float],
+        risk: float = 0.0,
+        *,
+        by_checkpoint: bool = False,
+    ) -> tuple[dict[int, Found], ...]:
         """Find the best fitting strategy for every number of accelerators.
 
         The best has the least training time at the confidence asked for: a step that waits is less sure than one that
@@ -73,25 +81,29 @@ class Scanner:
             training_limits_s: Numbers of accelerators, each with the longest predicted training time that could still
                 keep the constraints; infinite without any. [s]
             risk: Logarithm of the factor at that confidence of a step that is all work. [-]
+            by_checkpoint: Whether to find the best for each size of checkpoint. [-]
 
         Returns:
-            The best by number; numbers on which nothing fits are absent.
+            The best by number, for each size of checkpoint told apart; numbers on which nothing fits are absent.
         """
         counts = sorted(training_limits_s)
-        best = _Best(counts, np.array([training_limits_s[count] for count in counts]), risk)
+        limits_s = np.array([training_limits_s[count] for count in counts])
         stack = cluster.accelerator.stack
         recipes = [recipe for recipe in self.recipes if stack in recipe.stacks]
         name = cluster.accelerator.name
         if not recipes:
             example = Message("no recipe runs on the {stack} stack of {accelerator}", stack=stack, accelerator=name)
             self.tallies.add(Reason.UNSUPPORTED, 1, example)
+        sizes = {recipe.name: self._checkpoints[recipe.name] if by_checkpoint else 0.0 for recipe in recipes}
+        by_size = {size: _Best(counts, limits_s, risk) for size in sizes.values()}
         seen: set[int] = set()
         for recipe in recipes:
+            best = by_size[sizes[recipe.name]]
             try:
                 rates = resolve_rates(self.work.job, cluster, recipe, self.calibration)
             except InputError as error:
                 self.tallies.add(Reason.UNSUPPORTED, 1, error.message)
-                return {}
+                return ()
             for block in self.pool.blocks(cluster, recipe, counts):
                 seen.update(np.unique(block.strategies.gpus).tolist())
                 self._scan_block(cluster, recipe, rates, block, best)
@@ -100,7 +112,11 @@ class Scanner:
                 self.tallies.add(
                     Reason.ILLEGAL, 1, Message("{gpus} × {accelerator}", gpus=count, accelerator=name), count
                 )
-        return {count: self._found(cluster, *place) for count, place in best.places.items()}
+        return tuple(
+            {count: self._found(cluster, *place) for count, place in best.places.items()}
+            for best in by_size.values()
+            if best.places
+        )
 
     def _scan_block(self, cluster: Cluster, recipe: Recipe, rates: Rates, block: Block, best: _Best) -> None:
         """Drop what does not fit and what bounds rule out, evaluate the rest, keep the best."""
@@ -111,7 +127,7 @@ class Scanner:
         over_limit = bound_s > best.limit_s[index]
         slower = bound_s * exp(best.risk * LEAST_SCALE) > best.sure_s[index]
         self._add_limit(cluster, strategies, over_limit, bound_s, best.limit_s[index])
-        self._add_slower(cluster, ~over_limit & slower)
+        self.add_slower(cluster, int(np.count_nonzero(~over_limit & slower)))
         kept = np.flatnonzero(~(over_limit | slower))
         self.tallies.pruned += len(block.strategies) - len(kept)
         self.tallies.candidates += len(kept)
@@ -125,7 +141,7 @@ class Scanner:
         waiting = share_waiting(estimates.step_s, estimates.compute_s)
         sure_s = steps[kept] * estimates.step_s * np.exp(best.risk * scale_step(waiting))
         accepted = best.offer(index, sure_s, estimates)
-        self._add_slower(cluster, np.ones(len(kept), dtype=np.bool_), accepted)
+        self.add_slower(cluster, len(kept) - accepted)
 
     def _steps(self, strategies: Strategies) -> FloatArray:
         return count_steps(self.tokens, strategies.global_batch_seqs * float(self.work.job.seq_len))
@@ -181,12 +197,9 @@ class Scanner:
     def _checkpoints(self) -> dict[str, float]:
         return {recipe.name: estimate_checkpoint_bytes(self.work, recipe) for recipe in self.recipes}
 
-    def _add_slower(self, cluster: Cluster, mask: BoolArray, accepted: int = 0) -> None:
-        self.tallies.add(
-            Reason.SLOWER,
-            int(np.count_nonzero(mask)) - accepted,
-            Message("on {accelerator}", accelerator=cluster.accelerator.name),
-        )
+    def add_slower(self, cluster: Cluster, count: int) -> None:
+        """Count strategies that another one on the same accelerators beats."""
+        self.tallies.add(Reason.SLOWER, count, Message("on {accelerator}", accelerator=cluster.accelerator.name))
 
     def _add_limit(
         self, cluster: Cluster, strategies: Strategies, mask: BoolArray, bound_s: FloatArray, limit_s: FloatArray

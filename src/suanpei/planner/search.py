@@ -133,8 +133,22 @@ class _Search:
             table = priced
         # without knowing the size of a checkpoint, what the budget pays is a bound from above
         training_limits_s = self._training_limits_s(table, table.limits_s(constraints), limited=limited)
-        found = self.scanner.scan(table.cluster, training_limits_s, self._measure_risk(table))
-        return self._choices(table, found, limited=limited) if found else []
+        risk = self._measure_risk(table)
+        found = self.scanner.scan(table.cluster, training_limits_s, risk, by_checkpoint=table.bills_checkpoints)
+        choices = [choice for entries in found for choice in self._choices(table, entries, limited=limited)]
+        # without limits the nearest change is sought among all
+        return self._drop_beaten(table, choices) if limited and len(found) > 1 else choices
+
+    def _drop_beaten(self, table: OptionTable, choices: Sequence[Choice]) -> list[Choice]:
+        """Of choices of one option and number that differ in their checkpoints, drop what another beats in all."""
+        rows = {id(option): row for row, option in enumerate(table.options)}
+        alike: defaultdict[tuple[int, int], list[Choice]] = defaultdict(list)
+        for choice in choices:
+            alike[rows[id(choice.option)], choice.gpus].append(choice)
+        kept = [choice for place in sorted(alike) for choice in _frontier(alike[place])]
+        dropped = {id(choice.found) for choice in choices} - {id(choice.found) for choice in kept}
+        self.scanner.add_slower(table.cluster, len(dropped))
+        return kept
 
     def _priced(self, table: OptionTable) -> OptionTable | None:
         """Keep the options with a price: without one, nothing shows that a budget is kept."""
@@ -299,7 +313,9 @@ def _curve(running: _Search, best: Choice) -> tuple[Choice, ...]:
     cheapest: dict[int, Choice] = {}
     for table in running.tables:
         if table.cluster is best.option.cluster:
-            for choice in sorted(running.choose(table, limited=False), key=_by_cost):
+            for choice in sorted(
+                running.choose(table, limited=False), key=lambda choice: (_by_cost(choice), choice.days)
+            ):
                 cheapest.setdefault(choice.gpus, choice)
     return tuple(cheapest[gpus] for gpus in sorted(cheapest))
 

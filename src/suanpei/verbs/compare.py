@@ -11,15 +11,14 @@ from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.planner.enumerate import PRACTICAL
 from suanpei.verbs.compare_rows import SellerRow, rank_sellers
-from suanpei.verbs.compare_sellers import Biller, find_sellers, seller_key, with_tax
+from suanpei.verbs.compare_sellers import Biller, find_sellers, seller_key
 from suanpei.verbs.envelope import VerbResult, to_jsonable
 from suanpei.verbs.job_summary import JobSummary, summarise_job
 from suanpei.verbs.plan_search import Planner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
-    from suanpei.market.cost.tax import TaxRates
     from suanpei.verbs.plan_request import PlanRequest
 
 INDICATIVE_ONLY = ("price", "tier", "tenancy")
@@ -60,7 +59,7 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
     """
     started_s = perf_counter()
     _check(request)
-    planner = with_tax(Planner.prepare(request, progress, rivals_of=seller_key))
+    planner = Planner.prepare(request, progress, rivals_of=seller_key)
     job, terms = planner.job, planner.terms
     found = planner.search(job, planner.supplies, top=1)
     if found.failure is not None:
@@ -83,7 +82,7 @@ def compare_quotes(request: PlanRequest, progress: Callable[[int, int], None] | 
                 (
                     *job.assumptions,
                     *terms.assumptions,
-                    *_note_tax(rows, biller.tax_rates),
+                    *planner.note_tax(),
                     *(note for note in planner.supplies.assumptions if note not in asked),
                     *(note for row in rows if row.offer is not None for note in row.offer.assumptions),
                     *PRACTICAL.messages(),
@@ -109,17 +108,3 @@ def _check(request: PlanRequest) -> None:
     for field in INDICATIVE_ONLY:
         if getattr(request, field):
             raise InputError(Message("{field}: quotes carry their own prices and terms; leave it out", field=field))
-
-
-def _note_tax(rows: Sequence[SellerRow], rates: TaxRates) -> Iterator[Message]:
-    """Say how tax that a seller leaves open is read."""
-    for currency in sorted({row.offer.billing_currency for row in rows if row.offer is not None}):
-        known = rates.of(currency)
-        if known:
-            yield Message(
-                "sellers are ranked, and a budget is kept, with tax in; tax that a seller billing in {currency} leaves"
-                " open is read as added to the price at {most} %, the highest rate on record ({rates} %)",
-                currency=currency,
-                most=f"{(max(known) * 100).normalize():f}",
-                rates=[f"{(rate * 100).normalize():f}" for rate in known],
-            )

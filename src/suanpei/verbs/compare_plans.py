@@ -52,7 +52,7 @@ class ComparedPlan:
     days: Fraction
     currency: str
     total: Fraction | None
-    """In the plan's own currency; None without a price."""
+    """As quoted, in the plan's own currency; None without a price."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +74,8 @@ class ComparePlansResult(VerbResult):
     exchange_rate: Fraction | None
     """What one unit of the second's currency is in the first's; None where no rate in the files says."""
     days: Decomposition
+    costs_have_tax: bool
+    """Whether `cost` and `cost_parts` are with tax, at its worst reading; plans of older versions are as quoted."""
     cost: Decomposition | None
     """In the first's currency; None without two prices, or a rate between their currencies."""
     run_parts: tuple[PartDifference, ...]
@@ -125,6 +127,7 @@ def compare_plans(first: Path, second: Path, ranks: Sequence[int] = ()) -> Compa
         b=_summarise(b, str(second), index_b),
         exchange_rate=rate,
         days=explain_days(a, b),
+        costs_have_tax=a.has_tax and b.has_tax,
         cost=None if rate is None else explain_cost(a, b, rate),
         run_parts=compare_parts(a.run.parts, b.run.parts, "run.parts"),
         step_parts=compare_parts(a.estimate.step.parts, b.estimate.step.parts, "estimate.step.parts"),
@@ -219,7 +222,9 @@ def _say_prices(a: PlanEntry, b: PlanEntry, rate: Fraction | None) -> Iterator[M
         yield Message("{name}: {a} in A, {b} in B", name=Message("price from"), a=sources[0], b=sources[1])
     taxes = [None if plan.offer is None else _name_tax(plan.offer.tax.state) for plan in (a, b)]
     if taxes[0] is not None and taxes[1] is not None and str(taxes[0]) != str(taxes[1]):
-        yield Message("tax: {a} in A, {b} in B; the totals are as quoted", a=taxes[0], b=taxes[1])
+        yield Message("tax: {a} in A, {b} in B", a=taxes[0], b=taxes[1])
+    if not (a.has_tax and b.has_tax):
+        yield Message("the totals are compared as quoted: not both plans have one with tax")
     if rate is None:
         yield Message("no exchange rate in the files joins the two currencies: the costs are not compared")
     elif a.cost is not None and b.cost is not None and a.cost.currency != b.cost.currency:

@@ -71,7 +71,7 @@ class SellerRow:
     cost_per_million_tokens: Money | None
     """`ranked_total` over the tokens trained. [currency/1e6 tokens]"""
     on_hand_gpus: int | None
-    """Accelerators of the offer in one fabric, of which the plan takes `gpus`. [-]"""
+    """Accelerators of the offer in one fabric, of which the plan takes `gpus`; None where the seller names none. [-]"""
     not_included: tuple[MissingPart, ...]
     worst_total: Money | None
     """With tax and everything not included at its worst reading; what has no such reading comes on top."""
@@ -86,8 +86,8 @@ class SellerRow:
     cost: Cost | None
     """The bill, part by part."""
     flags: tuple[str, ...]
-    """Stable words: ``tax_unknown``, ``tax_excluded``, ``tax_excluded_6pct``, ``links_unknown``, ``price_range``,
-    ``spot``, ``dearer_per_hour_cheaper_per_token``."""
+    """Stable words: ``tax_unknown``, ``tax_excluded``, ``tax_excluded_6pct``, ``count_unknown``, ``links_unknown``,
+    ``price_range``, ``spot``, ``dearer_per_hour_cheaper_per_token``."""
 
 
 def rank_sellers(
@@ -111,7 +111,7 @@ def rank_sellers(
         first = kept[0].best
         tie = None
         if place and seller.best is not None and first is not None:
-            tie = biller.find_tie(seller.best, first.totals.most_tax_in)
+            tie = biller.find_tie(seller.best, first.total)
         others = [other.best for other in kept if other.best is not None]
         is_paradox = seller.best is not None and any(_is_paradox(seller.best, other) for other in others)
         rows.append(_row(seller, place + 1, tie, tokens, currency, extra_flags=(PARADOX,) if is_paradox else ()))
@@ -127,14 +127,14 @@ def _key(seller: Seller, objective: Objective) -> tuple[object, ...]:
     best = seller.best
     if best is None:
         return ()
-    total, days = best.totals.most_tax_in.amount, best.choice.days
+    total, days = best.total.amount, best.choice.days
     return (days, total, seller.name) if objective == "time" else (total, days, seller.name)
 
 
 def _is_paradox(one: Candidate, other: Candidate) -> bool:
     """Tell whether one is dearer per card-hour than the other, on either tax side, and cheaper for the job."""
     is_dearer = one.offer.price > other.offer.price and one.price_tax_in > other.price_tax_in
-    return is_dearer and one.totals.most_tax_in < other.totals.most_tax_in
+    return is_dearer and one.total < other.total
 
 
 def _row(
@@ -148,7 +148,7 @@ def _row(
     best = seller.best
     if best is None:
         return _empty_row(seller, currency)
-    choice, cost, totals, offer, run = best.choice, best.bill.cost, best.totals, best.offer, best.choice.run
+    choice, cost, offer, run = best.choice, best.bill.cost, best.offer, best.choice.run
     return SellerRow(
         seller=seller.name,
         rank=rank,
@@ -168,15 +168,15 @@ def _row(
         total=cost.total,
         low=cost.low,
         high=cost.high,
-        total_tax_in=totals.tax_in,
-        total_tax_out=totals.tax_out,
-        least_total_tax_in=totals.least_tax_in,
-        low_tax_in=best.low_tax_in,
-        high_tax_in=best.high_tax_in,
-        ranked_total=totals.most_tax_in,
+        total_tax_in=cost.total_tax_in,
+        total_tax_out=cost.total_tax_out,
+        least_total_tax_in=cost.least_total_tax_in,
+        low_tax_in=cost.low_tax_in,
+        high_tax_in=cost.high_tax_in,
+        ranked_total=cost.ranked_total,
         price_per_gpu_hour=offer.price,
-        cost_per_million_tokens=totals.most_tax_in / (Decimal(repr(tokens)) / MILLION),
-        on_hand_gpus=offer.count,
+        cost_per_million_tokens=cost.ranked_total / (Decimal(repr(tokens)) / MILLION),
+        on_hand_gpus=None if offer.is_count_open else offer.count,
         not_included=tuple(part for part in cost.missing if not part.is_in_total),
         worst_total=cost.worst_total,
         questions=_list_questions(offer, cost),
@@ -238,6 +238,8 @@ def _list_flags(offer: Offer) -> tuple[str, ...]:
         flags.append("tax_unknown")
     if offer.tax.flag is not None:
         flags.append(offer.tax.flag)
+    if offer.is_count_open:
+        flags.append("count_unknown")
     if not offer.names_links:
         flags.append("links_unknown")
     if offer.price_low is not None or offer.price_high is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.cost.tax import TaxReadings, read_tax_sides, worst_tax_factor
 from suanpei.market.offer import Offer
 from suanpei.market.quotes.as_offers import name_seller
 from suanpei.market.tie import find_price_for_total
@@ -15,6 +14,7 @@ from suanpei.planner.options import DEFAULT_HORIZON_S
 from suanpei.planner.rejections import Tallies
 from suanpei.planner.relax import explain_failure
 from suanpei.units import DAY_S
+from suanpei.verbs.plan_search import with_open_counts
 from suanpei.verbs.supply import Supplies
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ class Candidate:
     item: Supply
     choice: Choice
     bill: Bill
-    totals: TaxReadings
-    low_tax_in: Money
-    """Low end of the bill, with tax at the reading that suits the buyer."""
-    high_tax_in: Money
-    """High end of the bill, with tax at its worst reading."""
 
     @property
     def offer(self) -> Offer:
         """The offer, priced in the currency of the comparison."""
         return _offer_of(self.item)
+
+    @property
+    def total(self) -> Money:
+        """What ranks: the total with tax, at its worst reading where the seller leaves it open."""
+        return self.bill.cost.ranked_total
 
     @property
     def price_tax_in(self) -> float:
@@ -61,7 +61,7 @@ class Candidate:
         """What decides between candidates of one seller that cost the same: time, fewer cards, more on hand."""
         offer, choice = self.offer, self.choice
         names = (choice.accelerator, offer.links, offer.source)
-        return (self.totals.most_tax_in.amount, choice.days, choice.gpus, -offer.count, *names)
+        return (self.total.amount, choice.days, choice.gpus, -offer.count, *names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,30 +75,11 @@ class Seller:
     """Why nothing of the seller keeps the constraints; None where something does."""
 
 
-def with_tax(planner: Planner) -> Planner:
-    """Let the search see prices with tax at its worst reading, so that ranking and budget are of what is paid.
-
-    Bills are made of the offers, which stay as quoted.
-    """
-    rates = planner.facts.tax_rates
-    items = []
-    for item in planner.supplies.items:
-        offer = _offer_of(item)
-        factor = worst_tax_factor(offer.tax, rates.of(offer.billing_currency))
-        option = replace(
-            item.option,
-            price_per_gpu_hour=float(offer.price.amount * factor),
-            side_costs=item.option.side_costs.scaled(float(factor)),
-        )
-        items.append(replace(item, option=option))
-    return replace(planner, supplies=replace(planner.supplies, items=tuple(items)))
-
-
 def find_sellers(planner: Planner, found: SearchResult) -> tuple[Seller, ...]:
     """Find each seller's best plan.
 
     Args:
-        planner: The request with everything on offer, tax in. [-]
+        planner: The request with everything on offer. [-]
         found: The search over all of it, under the constraints. [-]
 
     Returns:
@@ -148,21 +129,11 @@ class Biller:
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
-        self.tax_rates = planner.facts.tax_rates
 
     def candidate(self, item: Supply, choice: Choice) -> Candidate:
         """Bill one choice at one offer."""
-        offer = _offer_of(item)
         bill = self._planner.builder(self._planner.job, _only([item])).bills(choice, choice.run)[0]
-        rates = self.tax_rates.of(offer.billing_currency)
-        return Candidate(
-            item=item,
-            choice=choice,
-            bill=bill,
-            totals=read_tax_sides(bill.cost.total, offer.tax, rates),
-            low_tax_in=read_tax_sides(bill.cost.low, offer.tax, rates).least_tax_in,
-            high_tax_in=read_tax_sides(bill.cost.high, offer.tax, rates).most_tax_in,
-        )
+        return Candidate(item=item, choice=choice, bill=bill)
 
     def pick(self, items: Sequence[Supply], choices: Sequence[Choice]) -> Candidate:
         """Pick the best of one seller's choices: the least total with tax, or the soonest where time ranks.
@@ -176,7 +147,7 @@ class Biller:
         cheapest = sorted(choices, key=_bound)
         best = self.candidate(by_option[id(cheapest[0].option)], cheapest[0])
         for choice in cheapest[1:]:
-            if _bound(choice) > float(best.totals.most_tax_in.amount):
+            if _bound(choice) > float(best.total.amount):
                 break
             best = min(
                 best, self.candidate(by_option[id(choice.option)], choice), key=lambda candidate: candidate.order
@@ -198,7 +169,7 @@ class Biller:
         def total_at(price: Decimal) -> Decimal:
             priced = replace(offer, price=Money(amount=price, currency=currency), price_low=None, price_high=None)
             again = self.candidate(replace(candidate.item, price=priced), candidate.choice)
-            return again.totals.most_tax_in.amount
+            return again.total.amount
 
         price = find_price_for_total(total_at, limit.amount, start=offer.price.amount)
         return None if price is None else Money(amount=price, currency=currency)
@@ -221,7 +192,8 @@ def _explain_missing(
         return Seller(name=name, best=None, reason=reason)
     if not choices:
         found = planner.search(planner.job, _only(items), top=1)
-        return Seller(name=name, best=None, reason=found.failure)
+        unfit = None if found.failure is None else with_open_counts(found.failure, _only(items))
+        return Seller(name=name, best=None, reason=unfit)
     constraints = planner.constraints
     if constraints.budget is not None and constraints.deadline_s is None:
         nearest = biller.pick(items, _likeliest(choices) or choices)
@@ -236,7 +208,8 @@ def _explain_missing(
             most=f"{DEFAULT_HORIZON_S / DAY_S:.0f}",
         )
     else:
-        reason = planner.with_currency(explain_failure(choices, constraints, Tallies()))
+        failure = explain_failure(choices, constraints, Tallies())
+        reason = planner.with_currency(with_open_counts(failure, _only(items)))
     return Seller(name=name, best=nearest, reason=reason)
 
 

@@ -100,7 +100,7 @@ class _Place:
         return (*offer.assumptions, *offer.questions, *self.notes[position])
 
 
-def gather_offers(
+def place_offers(
     request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str] = compete_all
 ) -> OfferedSupply:
     """Read the offers and sort them into clusters.

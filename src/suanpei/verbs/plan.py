@@ -50,7 +50,7 @@ class Alternative:
     days: float
     cost: Cost | None
     cost_ratio: float | None
-    """Its cost over the first plan's. [-]"""
+    """Its cost with tax over the first plan's. [-]"""
     days_saved: float
     """The first plan's days less its days; below 0 it is slower. [d]"""
 
@@ -76,7 +76,7 @@ class FrontierPoint:
     probability: float
     """Of keeping deadline and budget. [-]"""
     cost: Money | None
-    """Of the central estimate; None without a price."""
+    """Of the central estimate, with tax at its worst reading; None without a price."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +144,7 @@ def plan(request: PlanRequest, progress: Callable[[int, int], None] | None = Non
                 (
                     *job.assumptions,
                     *terms.assumptions,
+                    *planner.note_tax(),
                     *planner.supplies.explain(row.offer for row in rows),
                     *found.listed[0].choice.option.cluster.assumptions,
                     *_batch_notes(job, rows),
@@ -250,9 +251,10 @@ class _Others:
         monthly = [price for price in prices if price.unit_price.term.is_month_billed] or list(prices)
         node = biggest.option.cluster.gpus_per_node
         packages = [
-            price_package(price.unit_price, gpus_per_node=node, conditions=Conditions.of(price)) for price in monthly
+            price_package(price.unit_price, gpus_per_node=node, conditions=Conditions.of(price, self.planner.facts))
+            for price in monthly
         ]
-        return min(packages, key=lambda cost: cost.total.amount)
+        return min(packages, key=lambda cost: cost.ranked_total.amount)
 
 
 def _frontier(found: SearchResult, currency: str) -> tuple[FrontierPoint, ...]:
@@ -295,6 +297,6 @@ def _knee(found: SearchResult) -> KneeResult | None:
 
 
 def _ratio(cost: Cost | None, other: Cost | None) -> float | None:
-    if cost is None or other is None or other.total.amount == 0:
+    if cost is None or other is None or other.ranked_total.amount == 0:
         return None
-    return cost.total.ratio(other.total)
+    return cost.ranked_total.ratio(other.ranked_total)

@@ -110,7 +110,7 @@ def explain_days(a: PlanEntry, b: PlanEntry) -> Decomposition:
 
 
 def explain_cost(a: PlanEntry, b: PlanEntry, rate: Fraction) -> Decomposition | None:
-    """Explain the ratio of the costs of two plans.
+    """Explain the ratio of the costs of two plans: with tax where both know it, as quoted otherwise.
 
     Args:
         a: The first. [-]
@@ -128,7 +128,7 @@ def explain_cost(a: PlanEntry, b: PlanEntry, rate: Fraction) -> Decomposition | 
     rent_a, rent_b = of_a.rent(price_a[0]), of_b.rent(price_b[0])
     unit = f"{a.cost.currency}/card-hour"
     fields = tuple(dict.fromkeys((price_a[1], price_b[1])))
-    factors = (
+    factors = [
         _times(Message("price per card-hour"), unit, price_a[0], price_b[0] * rate, fields),
         _times(Message("number of cards"), "gpus", Fraction(a.gpus), Fraction(b.gpus), ("gpus",)),
         _times(
@@ -153,8 +153,13 @@ def explain_cost(a: PlanEntry, b: PlanEntry, rate: Fraction) -> Decomposition | 
             total_b / rent_b,
             ("cost.total", "cost.paid_gpus", "cost.paid_hours", *fields),
         ),
-    )
-    return _whole(a.cost.currency, total_a, total_b * rate, factors)
+    ]
+    tax_a, tax_b = _taxes(a, b)
+    if a.has_tax and b.has_tax:
+        name = Message("tax: total with it, at its worst reading, over the total as quoted")
+        fields_of_tax = ("cost.ranked_total", "cost.total")
+        factors.append(_times(name, "1", 1 + tax_a / total_a, 1 + tax_b / total_b, fields_of_tax))
+    return _whole(a.cost.currency, total_a + tax_a, (total_b + tax_b) * rate, tuple(factors))
 
 
 def compare_parts(a: Mapping[str, Decimal], b: Mapping[str, Decimal], field: str) -> tuple[PartDifference, ...]:
@@ -186,7 +191,7 @@ def compare_bills(a: PlanEntry, b: PlanEntry, rate: Fraction) -> tuple[PartDiffe
         rate: What one unit of the second's currency is in the first's. [-]
 
     Returns:
-        The lines; none where one of the plans has no price.
+        The lines, tax on top among them where both plans know it; none where one of the plans has no price.
     """
     if a.cost is None or b.cost is None:
         return ()
@@ -201,7 +206,19 @@ def compare_bills(a: PlanEntry, b: PlanEntry, rate: Fraction) -> tuple[PartDiffe
         )
         for key in dict.fromkeys((*of_a, *of_b))
     ]
+    tax_a, tax_b = _taxes(a, b)
+    parts.append(_part(Message("tax on top, at its worst reading"), "cost.ranked_total", tax_a, tax_b * rate))
     return _largest_first(parts)
+
+
+def _taxes(a: PlanEntry, b: PlanEntry) -> tuple[Fraction, Fraction]:
+    """Give what tax adds to the totals as quoted; nothing where one of the plans does not know it."""
+    taxes = [
+        Fraction(plan.cost.ranked_total) - Fraction(plan.cost.total)
+        for plan in (a, b)
+        if plan.cost is not None and plan.cost.ranked_total is not None
+    ]
+    return (taxes[0], taxes[1]) if len(taxes) == 2 else (Fraction(0), Fraction(0))
 
 
 class _Days:

@@ -77,6 +77,9 @@ class CostEntry(_Entry):
 
     currency: Text
     total: Above0
+    """As quoted."""
+    ranked_total: Above0 | None = None
+    """With tax at its worst reading; plans of older versions do not have it."""
     paid_hours: Above0
     paid_gpus: Count
     parts: list[PartEntry] = []
@@ -129,6 +132,11 @@ class PlanEntry(_Entry):
     run: RunEntry
     estimate: EstimateEntry
     rule_of_thumb: RuleEntry
+
+    @property
+    def has_tax(self) -> bool:
+        """Whether the total with tax is known."""
+        return self.cost is not None and self.cost.ranked_total is not None
 
     @property
     def price_per_gpu_hour(self) -> tuple[Fraction, str] | None:

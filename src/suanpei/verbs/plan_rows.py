@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from suanpei.market.data_path import DataPath
     from suanpei.market.offer import Tier
     from suanpei.market.placement import PlacementFinding
+    from suanpei.market.terms import TaxState
     from suanpei.messages import Message
     from suanpei.money import Money
     from suanpei.physics.estimate import Estimate
@@ -45,6 +46,8 @@ class PriceBand:
     median: Money
     high: Money
     currency: str
+    tax: TaxState
+    """Whether tax is in the price."""
     rows: int
     """Sellers read."""
     oldest: date | None
@@ -62,8 +65,17 @@ class OtherBill:
     """Whose offer it is; None for an indicative price."""
     currency: str
     total: Money
+    """As quoted, like its ends."""
     low: Money
     high: Money
+    total_tax_in: Money | None
+    """None where the price does not settle it."""
+    ranked_total: Money
+    """With tax, at the worst reading where the price leaves it open."""
+    low_tax_in: Money
+    """`low` with tax at the reading that suits the buyer."""
+    high_tax_in: Money
+    """`high` with tax at its worst reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +112,7 @@ class PlanRow:
     currency: str
     """Of `ties_at_price_per_gpu_hour`."""
     ties_at_price_per_gpu_hour: Money | None
-    """Without a price: what an accelerator-hour may cost at most to tie with the first priced plan."""
+    """Without a price: what an accelerator-hour may cost at most, with tax, to tie with the first priced plan."""
     cost: Cost | None
     other_bills: tuple[OtherBill, ...]
     data_path: DataPath
@@ -164,6 +176,10 @@ class RowBuilder:
                     total=bill.cost.total,
                     low=bill.cost.low,
                     high=bill.cost.high,
+                    total_tax_in=bill.cost.total_tax_in,
+                    ranked_total=bill.cost.ranked_total,
+                    low_tax_in=bill.cost.low_tax_in,
+                    high_tax_in=bill.cost.high_tax_in,
                 )
                 for bill in bills[1:]
             ),
@@ -209,7 +225,7 @@ class RowBuilder:
         )
 
     def _with_ties(self, rows: Sequence[PlanRow]) -> list[PlanRow]:
-        best = next((row.cost.total for row in rows if row.cost is not None), None)
+        best = next((row.cost.ranked_total for row in rows if row.cost is not None), None)
         if best is None:
             return list(rows)
         return [
@@ -230,6 +246,7 @@ def _band(price: IndicativePrice) -> PriceBand:
         median=price.median,
         high=price.high,
         currency=price.median.currency,
+        tax=price.tax.state,
         rows=price.readings,
         oldest=price.oldest,
         substitute=price.substitutes,

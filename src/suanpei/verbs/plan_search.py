@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError, NoAnswerError
 from suanpei.market.cost import CostFacts, load_cost_facts
 from suanpei.market.dominance import compete_all
+from suanpei.market.offer import Offer
 from suanpei.messages import Message
 from suanpei.planner.options import Constraints
 from suanpei.planner.rejections import Reason
@@ -21,11 +22,11 @@ from suanpei.verbs.run_needs import DataTerms, read_data_terms, size_data, with_
 from suanpei.verbs.supply import Supplies, build_supplies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from suanpei.errors import SuanpeiError
     from suanpei.job.job import Job
-    from suanpei.market.offer import Offer
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.plan_request import PlanRequest, PlanTerms
 
@@ -107,7 +108,7 @@ class Planner:
 
     def refuse(self, job: Job, supplies: Supplies, found: SearchResult, failure: Message) -> SuanpeiError:
         """Make the error of a search that lists nothing; where nothing fits, with the nearest change."""
-        said = self.with_currency(failure)
+        said = self.with_currency(with_open_counts(failure, supplies))
         if all(rejection.reason == Reason.UNSUPPORTED.value for rejection in found.rejected) and found.rejected:
             return InputError(said)
         if found.choices:
@@ -119,7 +120,20 @@ class Planner:
         """Say in which currency the amounts of a refusal are, where it can hold any."""
         if self.terms.budget is None:
             return failure
-        return Message("{failure} (amounts in {currency})", failure=failure, currency=self.terms.currency)
+        return Message("{failure} (amounts in {currency}, with tax)", failure=failure, currency=self.terms.currency)
+
+    def note_tax(self) -> tuple[Message, ...]:
+        """Say that tax is in what ranks, and how tax that a price leaves open is read."""
+        prices = [item.price for item in self.supplies.items if item.price is not None]
+        if not prices:
+            return ()
+        kept = Message("costs are ranked, and a budget is kept, with tax in")
+        by_rates: dict[tuple[Decimal, ...], set[str]] = {}
+        for price in prices:
+            if price.tax.factor_in is None:
+                currency = price.billing_currency
+                by_rates.setdefault(self.facts.tax_rates.of(currency), set()).add(currency)
+        return (kept, *(_note_open_tax(rates, sorted(of)) for rates, of in by_rates.items() if rates))
 
     def builder(self, job: Job, supplies: Supplies) -> RowBuilder:
         """Give what turns the choices of a search into priced rows."""
@@ -131,3 +145,28 @@ class Planner:
             data=self.data,
             facts=self.facts,
         )
+
+
+def with_open_counts(failure: Message, supplies: Supplies) -> Message:
+    """Add to a refusal that offers name no number on hand, and are planned with the least."""
+    offers = [item.price for item in supplies.items if isinstance(item.price, Offer)]
+    count = sum(offer.is_count_open for offer in offers)
+    if not count:
+        return failure
+    return Message(
+        "{failure} (of {offers} offers searched {count} name no cards on hand and are planned with one card or machine:"
+        " ask how many are free in one fabric)",
+        failure=failure,
+        offers=f"{len(offers):,}",
+        count=f"{count:,}",
+    )
+
+
+def _note_open_tax(rates: Sequence[Decimal], currencies: Sequence[str]) -> Message:
+    return Message(
+        "tax that a price in {currencies} leaves open is read as added to it: at the rate stated, else at {most} %, the"
+        " highest rate on record ({rates} %)",
+        currencies=currencies,
+        most=f"{(max(rates) * 100).normalize():f}",
+        rates=[f"{(rate * 100).normalize():f}" for rate in rates],
+    )

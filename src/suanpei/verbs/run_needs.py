@@ -11,14 +11,13 @@ from suanpei.market.data_path import (
     RAW_TEXT_BYTES_PER_TOKEN,
     DataAssumptions,
     DataPath,
-    Reading,
+    StorageUse,
     count_id_bytes,
     estimate_data_path,
     to_gb_text,
 )
 from suanpei.market.offer import Offer
 from suanpei.market.placement import (
-    KILO,
     PlacementFinding,
     check_one_cluster,
     check_rack_power,
@@ -30,7 +29,7 @@ from suanpei.market.terms import NO_CHARGES
 from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.quantities import parse_bandwidth_bytes_per_s, parse_bytes
-from suanpei.units import GIGA, HOUR_S
+from suanpei.units import GIGA, HOUR_S, KILO
 
 if TYPE_CHECKING:
     from suanpei.job.job import Job
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from suanpei.physics.run import RunEstimate
     from suanpei.planner.options import Choice
     from suanpei.verbs.plan_request import PlanRequest
-    from suanpei.verbs.supply import Supplies
+    from suanpei.verbs.supply import Supplies, Supply
 
 WEIGHT_BYTES = 2
 """Weights are moved in 16 bits. [B]"""
@@ -138,14 +137,15 @@ def need_of(run: RunEstimate, checkpoint_bytes: float, sizes: DataSizes) -> RunN
 
 
 def with_side_costs(supplies: Supplies, sizes: DataSizes) -> Supplies:
-    """Let the search see what the charges of each offer add for a job, so that it ranks by the whole bill."""
-    items = tuple(
-        item
-        if item.price is None or item.price.charges == NO_CHARGES
-        else replace(item, option=replace(item.option, side_costs=count_side_costs(item.price.charges, sizes)))
-        for item in supplies.items
-    )
-    return replace(supplies, items=items)
+    """Let the search see what the charges of each offer add for a job, with tax, so that it ranks by the whole bill."""
+    return replace(supplies, items=tuple(_with_side_costs(item, sizes) for item in supplies.items))
+
+
+def _with_side_costs(item: Supply, sizes: DataSizes) -> Supply:
+    if item.price is None or item.price.charges == NO_CHARGES:
+        return item
+    side_costs = count_side_costs(item.price.charges, sizes).scaled(float(item.tax_factor))
+    return replace(item, option=replace(item.option, side_costs=side_costs))
 
 
 def trace_data_path(
@@ -163,7 +163,7 @@ def trace_data_path(
     run = choice.run
     storage = RunAssumptions()
     tokens_per_step = choice.found.tokens_per_step
-    reading = Reading(
+    use = StorageUse(
         tokens_per_s=tokens_per_step / choice.found.step_s,
         bytes_per_token=needs.sizes.data_bytes / ((job.tokens or 0.0) / job.epochs),
         storage_bytes_per_s=min(choice.nodes * storage.storage_bytes_per_s_per_node, storage.storage_bytes_per_s),
@@ -172,7 +172,7 @@ def trace_data_path(
         checkpoint_blocking_s=run.checkpoint_blocking_s,
     )
     rent = None if cost is None else cost.parts[0].price * cost.paid_gpus
-    return estimate_data_path(needs, reading, rent, assumptions)
+    return estimate_data_path(needs, use, rent, assumptions)
 
 
 def check_placement(

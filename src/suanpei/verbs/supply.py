@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
+from suanpei.market.cost.tax import load_tax_rates, worst_tax_factor
 from suanpei.market.dominance import compete_all
 from suanpei.market.indicative import PriceTerms, quote_indicative, state_price
 from suanpei.market.price_rows import load_prices
@@ -18,13 +20,14 @@ from suanpei.messages import Message
 from suanpei.planner.enumerate import choose_counts
 from suanpei.planner.options import ClusterOption
 from suanpei.units import DAY_S
-from suanpei.verbs.offer_supply import MOST_OFFERS_NOTED, gather_offers
+from suanpei.verbs.offer_supply import MOST_OFFERS_NOTED, place_offers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.cluster import Cluster
+    from suanpei.market.cost.tax import TaxRates
     from suanpei.market.indicative import IndicativePrice
     from suanpei.market.offer import Offer
     from suanpei.market.price_rows import PriceTable
@@ -43,10 +46,13 @@ class Supply:
     """One cluster at one price in some numbers, for the search, with what the search does not see."""
 
     option: ClusterOption
+    """Priced with tax in, at its worst reading where the price leaves it open: the side on which all are ranked."""
     price: IndicativePrice | Offer | None
-    """None: no row serves, the plan says what the card may cost at most."""
+    """As quoted. None: no row serves, the plan says what the card may cost at most."""
     is_main: bool
     """Whether it may stand in the first table: CUDA cards of measured generations, and whatever the user names."""
+    tax_factor: Decimal = Decimal(1)
+    """What an amount as quoted is multiplied by to be one of `option`. [-]"""
     notes: tuple[Message, ...] = ()
     """What an offer leaves open and what was assumed of it."""
 
@@ -176,10 +182,11 @@ def _at_indicative_prices(
     named = terms.counts.listed or ()
     practical = choose_counts(terms.counts.least, terms.counts.most, node, named)
     counts = [count for count in practical if terms.counts.allows(count)]
+    tax_rates = load_tax_rates(inputs.catalogue)
     few, several = tuple(c for c in counts if c <= node), tuple(c for c in counts if c > node)
     if stated is not None:
         prices = state_price(cluster.accelerator.name, stated)
-        return [_supply(request, inputs, cluster, prices, tuple(counts))] if counts else []
+        return [_supply(request, inputs, cluster, prices, tuple(counts), tax_rates)] if counts else []
     conditions = PriceTerms(
         currency=terms.currency,
         rates=terms.rates,
@@ -193,7 +200,7 @@ def _at_indicative_prices(
         if not group:
             continue
         prices_found = quote_indicative(table, cluster.accelerator.name, nodes=nodes, terms=conditions)
-        items += [_supply(request, inputs, cluster, price, group) for price in prices_found or (None,)]
+        items += [_supply(request, inputs, cluster, price, group, tax_rates) for price in prices_found or (None,)]
     return items
 
 
@@ -203,15 +210,17 @@ def _supply(
     cluster: Cluster,
     price: IndicativePrice | Offer | None,
     counts: tuple[int, ...],
+    tax_rates: TaxRates,
 ) -> Supply:
     unit = None if price is None else price.unit_price
+    factor = Decimal(1) if price is None else worst_tax_factor(price.tax, tax_rates.of(price.billing_currency))
     accelerator = cluster.accelerator
     measured = inputs.calibration.measured_generations
     is_measured = accelerator.generation in measured or not measured
     return Supply(
         option=ClusterOption(
             cluster=cluster,
-            price_per_gpu_hour=None if unit is None else float(unit.median.amount),
+            price_per_gpu_hour=None if unit is None else float(unit.median.amount * factor),
             counts=counts,
             billing_hours=1.0 if unit is None else unit.term.billing_hours,
             minimum_hours=0.0 if unit is None else unit.term.minimum_hours,
@@ -219,17 +228,19 @@ def _supply(
             unit_gpus=1 if unit is None else unit.unit_gpus,
         ),
         price=price,
+        tax_factor=factor,
         is_main=bool(request.gpu) or bool(request.offers) or (accelerator.stack == "cuda" and is_measured),
     )
 
 
 def _from_offers(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> Supplies:
     """Plan only what is offered: each offer's cards, up to the number on hand, over the links that it names."""
-    offered = gather_offers(request, terms, inputs, rivals_of)
+    offered = place_offers(request, terms, inputs, rivals_of)
+    tax_rates = load_tax_rates(inputs.catalogue)
     items: list[Supply] = []
     for group in offered.clusters:
         for offer, counts, notes in zip(group.offers, group.counts, group.notes, strict=True):
-            supply = _supply(request, inputs, group.cluster, offer, counts)
+            supply = _supply(request, inputs, group.cluster, offer, counts, tax_rates)
             option = replace(supply.option, rivals=rivals_of(offer))
             items.append(replace(supply, option=option, notes=notes))
     if not items:

@@ -46,6 +46,33 @@ def test_parts_sum_to_the_total_within_its_interval(
         assert part.low <= part.amount <= part.high
         # running sums round a line by at most a cent
         assert abs(part.quantity * part.price.amount - part.amount.amount) <= Decimal("0.011")
+    # not all parts are least in one course, so their ends enclose those of the whole
+    for whole, parts in ((cost, cost.parts), (rent, rent.parts)):
+        assert sum(part.low.amount for part in parts) <= whole.low.amount
+        assert sum(part.high.amount for part in parts) >= whole.high.amount
+
+
+@given(
+    unit=unit_prices,
+    hours=hours_held,
+    gpus=gpu_counts,
+    conditions=all_conditions,
+    rates=st.sampled_from([(), (Decimal("0.06"),), (Decimal("0.06"), Decimal("0.13"))]),
+)
+def test_what_ranks_is_never_below_what_is_paid(
+    unit: UnitPrice, hours: RunHours, gpus: int, conditions: Conditions, rates: tuple[Decimal, ...]
+) -> None:
+    cost = price(unit, hours, gpus=gpus, conditions=replace(conditions, tax_rates=rates))
+    tax = conditions.tax
+    assert cost.low_tax_in <= cost.least_total_tax_in <= cost.ranked_total <= cost.high_tax_in
+    assert cost.least_total_tax_in >= cost.total
+    if cost.total_tax_in is not None:
+        assert cost.least_total_tax_in == cost.ranked_total == cost.total_tax_in
+    elif tax.state == "unknown":
+        # in the price already, or on top at the stated rate, else at any on record
+        added = [tax.rate_fraction] if tax.rate_fraction is not None else list(rates)
+        paid = [cost.total, *((cost.total * (1 + rate)).rounded() for rate in added)]
+        assert (cost.least_total_tax_in, cost.ranked_total) == (paid[0], paid[-1])
 
 
 @given(unit=unit_prices, hours=hours_held, gpus=gpu_counts, needs=all_needs, conditions=all_conditions)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.cost.lines import exact
 from suanpei.market.cost.result import CashItem
+from suanpei.market.terms import DAY_HOURS
 from suanpei.messages import Message
 from suanpei.units import MONTH_HOURS
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from suanpei.market.terms import Payment
     from suanpei.money import Money
-
-DAY_HOURS = 24.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from suanpei.market.cost.missing import list_missing
 from suanpei.market.cost.needs import RunHours, RunNeeds
 from suanpei.market.cost.rent import Rental, price_rent
 from suanpei.market.cost.result import Bill, Cost, EarlyExit
-from suanpei.market.cost.tax import total_with_tax
+from suanpei.market.cost.tax import read_tax_sides
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax
 from suanpei.messages import Message
 from suanpei.money import Money
@@ -34,13 +34,16 @@ class Conditions:
     """What is agreed beside the price: tax, charges, payment."""
 
     tax: Tax = UNKNOWN_TAX
+    tax_rates: tuple[Decimal, ...] = ()
+    """Rates at which tax that the price leaves open may come on top; without any it is read as in the price. [-]"""
     charges: Charges = NO_CHARGES
     payment: Payment = NO_PAYMENT
 
     @classmethod
-    def of(cls, price: IndicativePrice | Offer) -> Conditions:
+    def of(cls, price: IndicativePrice | Offer, facts: CostFacts) -> Conditions:
         """Give those of an offer or an indicative price."""
-        return cls(tax=price.tax, charges=price.charges, payment=price.payment)
+        rates = facts.tax_rates.of(price.billing_currency)
+        return cls(tax=price.tax, tax_rates=rates, charges=price.charges, payment=price.payment)
 
 
 NO_CONDITIONS = Conditions()
@@ -76,19 +79,25 @@ def price_run(
     charges = price_charges(rental, conditions.charges, needs)
     zero = price.median * 0
     low, total, high = (sum_course((rent, *charges), course, zero).rounded() for course in range(COURSES))
-    with_tax, without_tax = total_with_tax(total, conditions.tax)
+    at_low, taxed, at_high = (
+        read_tax_sides(amount, conditions.tax, conditions.tax_rates) for amount in (low, total, high)
+    )
     cash = schedule_cash(_list_dues(rental, rent, charges), conditions.payment)
     return Cost(
         currency=total.currency,
         total=total,
         low=low,
         high=high,
-        total_tax_in=with_tax,
-        total_tax_out=without_tax,
+        total_tax_in=taxed.tax_in,
+        total_tax_out=taxed.tax_out,
         tax_rate_fraction=conditions.tax.rate_fraction,
+        least_total_tax_in=taxed.least_tax_in,
+        ranked_total=taxed.most_tax_in,
+        low_tax_in=at_low.least_tax_in,
+        high_tax_in=at_high.most_tax_in,
         parts=tuple(line.as_part() for line in (rent, *charges)),
         missing=(),
-        worst_total=total if with_tax is None else with_tax,
+        worst_total=total if taxed.tax_in is None else taxed.tax_in,
         cash_flow=cash,
         peak_cash_out=find_peak(cash, zero),
         early_exit=_price_exit(rental, total, conditions.charges),
@@ -106,7 +115,7 @@ def make_bills(
     needs: RunNeeds | None = None,
     facts: CostFacts = NO_FACTS,
 ) -> tuple[Bill, ...]:
-    """Make the bill of a run at each price, the cheapest first: it is shown, the others stand beside it.
+    """Make the bill of a run at each price, the cheapest with tax first: it is shown, the others stand beside it.
 
     Args:
         prices: Prices in one currency that can serve the run (`quote_indicative`, offers). [-]
@@ -117,7 +126,7 @@ def make_bills(
         facts: List prices and tax rates, for the worst reading of what nobody states. [-]
 
     Returns:
-        One bill per price, by total, then by the high end.
+        One bill per price, by what ranks, then by the high end.
     """
     bills = []
     for price in prices:
@@ -127,13 +136,13 @@ def make_bills(
             gpus_per_node=gpus_per_node,
             hours=hours,
             needs=needs,
-            conditions=Conditions.of(price),
+            conditions=Conditions.of(price, facts),
         )
         rental = Rental(price=price.unit_price, gpus=gpus, gpus_per_node=gpus_per_node, hours=hours)
         missing = list_missing(price, rental, cost.total, needs, facts)
         worst = sum((part.worst for part in missing if part.worst is not None), start=cost.worst_total)
         bills.append(Bill(price=price, cost=replace(cost, missing=missing, worst_total=worst)))
-    return tuple(sorted(bills, key=lambda bill: (bill.cost.total.amount, bill.cost.high.amount)))
+    return tuple(sorted(bills, key=lambda bill: (bill.cost.ranked_total.amount, bill.cost.high_tax_in.amount)))
 
 
 def price_package(

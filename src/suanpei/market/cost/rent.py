@@ -119,7 +119,7 @@ def price_rent(rental: Rental, needs: RunNeeds | None) -> Line:
     lines = [
         _line(name, quantity, price, [amounts[place] for amounts in by_course])
         for place, (name, quantity) in enumerate(zip(_SPLIT_NAMES, splits[LIKELY], strict=True))
-        if quantity or place == 0
+        if place == 0 or any(split[place] for split in splits)
     ]
     totals = [
         (price * quantity).rounded() for price, quantity in zip(rental.prices, rental.paid_gpu_hours, strict=True)

@@ -29,9 +29,11 @@ class CostPart:
     price: Money
     amount: Money
     low: Money
-    """The least of the short run at the low price, the likely run, and the long run at the high price."""
+    """The least of the short run at the low price, the likely run, and the long run at the high price. Amounts of parts
+    sum to what they are parts of; their ends do not, because not all are least in the same course: a longer run leaves
+    fewer hours unused. So the low ends sum to no more than the low end of the whole, the high ends to no less."""
     high: Money
-    """The most of the three."""
+    """The most of the three; see `low`."""
     parts: tuple[CostPart, ...] = ()
 
 
@@ -80,7 +82,7 @@ class EarlyExit:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a run costs, as quoted: with tax in or out as the price has it."""
+    """What a run costs: as quoted, with tax in or out as the price has it, and with tax."""
 
     currency: str
     total: Money
@@ -94,6 +96,14 @@ class Cost:
     """Without tax; None where the state of the price or the rate is not known."""
     tax_rate_fraction: Decimal | None
     """The rate that the seller states. [-]"""
+    least_total_tax_in: Money
+    """With tax at the reading that suits the buyer; `total_tax_in` where that is known."""
+    ranked_total: Money
+    """What ranks and what a budget has to pay: with tax, at the worst reading where the price leaves tax open."""
+    low_tax_in: Money
+    """`low` with tax at the reading that suits the buyer."""
+    high_tax_in: Money
+    """`high` with tax at its worst reading."""
     parts: tuple[CostPart, ...]
     """They sum to `total`."""
     missing: tuple[MissingPart, ...]

@@ -70,7 +70,7 @@ def read_tax_sides(amount: Money, tax: Tax, rates: Sequence[Decimal]) -> TaxRead
     Args:
         amount: As quoted. [-]
         tax: What the seller says of tax. [-]
-        rates: Rates that such contracts may carry, at least one; 0.06 is 6 %. [-]
+        rates: Rates that such contracts may carry; 0.06 is 6 %. Without any, only a stated rate is added. [-]
 
     Returns:
         Both sides where they are known, and the ends between which the amount with tax lies.
@@ -128,9 +128,10 @@ def _factors(tax: Tax, rates: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
     """Give least and most that an amount as quoted is multiplied by to have tax in it."""
     if tax.factor_in is not None:
         return tax.factor_in, tax.factor_in
+    least, most = min(rates, default=Decimal(0)), max(rates, default=Decimal(0))
     if tax.state == "out":
-        return 1 + min(rates), 1 + max(rates)
-    return Decimal(1), 1 + (max(rates) if tax.rate_fraction is None else tax.rate_fraction)
+        return 1 + least, 1 + most
+    return Decimal(1), 1 + (most if tax.rate_fraction is None else tax.rate_fraction)
 
 
 def _to_cents(amount: Fraction | None, currency: str) -> Money | None:

@@ -147,6 +147,7 @@ class _Maker:
             price_low=None if low == high else low,
             price_high=None if low == high else high,
             count=quoted.count or unit,
+            is_count_open=quoted.count is None,
             term=term,
             unit_gpus=unit,
             region=quoted.region,
@@ -157,6 +158,7 @@ class _Maker:
             tax=Tax(state=price.tax, rate_fraction=price.tax_rate),
             charges=quoted.charges.priced_in(price.currency, self.rates),
             payment=quoted.payment,
+            quoted_currency=quoted.quoted_currency,
             assumptions=tuple(said),
             questions=tuple(asked),
         )

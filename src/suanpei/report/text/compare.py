@@ -14,6 +14,8 @@ from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.compare_sellers import render_sellers
 from suanpei.report.text.figures import (
     UNKNOWN,
+    name_tax_side,
+    say_at_most,
     say_bare_span,
     say_duration,
     say_nodes,
@@ -22,7 +24,8 @@ from suanpei.report.text.figures import (
     say_strategy,
 )
 from suanpei.report.text.layout import ByWidth, Paragraph, heading, make_table
-from suanpei.report.text.plan import say_job
+from suanpei.report.text.plan_headline import say_job
+from suanpei.report.text.spot import say_spot
 from suanpei.units import DAY_S
 from suanpei.verbs.compare_rows import PARADOX
 
@@ -47,7 +50,10 @@ def render_compare(result: CompareResult, lang: Language) -> RenderableType:
     is_limited = any(result.request.get(name) is not None for name in ("deadline", "budget"))
     parts: list[RenderableType] = [
         Paragraph(translate(_headline(result, ranked, lang), lang), style="bold"),
-        *(Paragraph(translate(said, lang)) for said in (*_say_risk(ranked), *_say_paradoxes(ranked))),
+        *(
+            Paragraph(translate(said, lang))
+            for said in (*_say_spot(ranked), *_say_risk(ranked), *_say_paradoxes(ranked))
+        ),
         Paragraph(translate(say_job(result.job), lang)),
         heading(translate("Sellers", lang)),
         ByWidth(
@@ -85,7 +91,7 @@ def _headline(result: CompareResult, ranked: Sequence[SellerRow], lang: Language
         "accelerator": first.accelerator,
         "nodes": say_nodes(first.nodes or 1),
         "time": say_duration((first.days or 0.0) * DAY_S, lang),
-        "total": first.ranked_total,
+        "total": _total_cells(first)[0],
     }
     is_soonest = result.request.get("objective") == "time"
     what = (
@@ -107,6 +113,18 @@ def _headline(result: CompareResult, ranked: Sequence[SellerRow], lang: Language
     return Message(
         "{what}; next is {seller}, {percent} more.", what=what, seller=ranked[1].seller, percent=f"{ratio - 1.0:.1%}"
     )
+
+
+def _say_spot(ranked: Sequence[SellerRow]) -> list[Message]:
+    """Warn where the first is on machines that may be taken back."""
+    if not _is_spot(ranked[0]):
+        return []
+    otherwise = next((row for row in ranked if not _is_spot(row)), None)
+    return [say_spot(None if otherwise is None else (otherwise.seller, _total_cells(otherwise)[0]))]
+
+
+def _is_spot(row: SellerRow) -> bool:
+    return row.offer is not None and row.offer.tier == "spot"
 
 
 def _say_risk(ranked: Sequence[SellerRow]) -> list[Message]:
@@ -236,8 +254,8 @@ def say_cards(row: SellerRow) -> str:
 
 
 def say_on_hand(row: SellerRow) -> str:
-    """Write cards taken of those on hand: ``16/64``."""
-    return f"{row.gpus}/{row.on_hand_gpus}"
+    """Write cards taken of those on hand: ``16/64``; ``8/?`` where the seller names none."""
+    return f"{row.gpus}/{'?' if row.on_hand_gpus is None else row.on_hand_gpus}"
 
 
 def _say_strategy(row: SellerRow) -> str:
@@ -253,15 +271,14 @@ def _total_cells(row: SellerRow) -> tuple[str, str]:
     """Give the total with tax, and below it the range that it may come to."""
     if row.ranked_total is None or row.low_tax_in is None or row.high_tax_in is None:
         return UNKNOWN, ""
-    total = str(row.ranked_total) if row.total_tax_in is not None else f"≤ {row.ranked_total}"
+    total = say_at_most(row.ranked_total, is_open=row.total_tax_in is None)
     is_certain = row.low_tax_in == row.high_tax_in
     return total, "" if is_certain else say_bare_span(row.low_tax_in, row.high_tax_in)
 
 
 def _name_tax_side(row: SellerRow) -> Message:
-    """Say on which tax side a price is quoted."""
-    state = "unknown" if row.offer is None else row.offer.tax.state
-    return {"in": Message("tax in"), "out": Message("plus tax"), "unknown": Message("tax?")}[state]
+    """Say on which tax side a seller's price is quoted."""
+    return name_tax_side("unknown" if row.offer is None else row.offer.tax.state)
 
 
 def _two(first: str, second: str) -> Text:

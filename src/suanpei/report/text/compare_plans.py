@@ -72,11 +72,15 @@ def _headlines(result: ComparePlansResult, lang: Language) -> list[Message]:
     if result.cost is None:
         said.append(Message("The costs are not compared: there are not two prices in one currency."))
         return said
-    cost = Message(
-        "B costs {ratio} times as much as A ({a} → {b})",
-        ratio=_say_ratio(result.cost.ratio),
-        a=_money(result.cost.a, result.cost.unit),
-        b=_money(result.cost.b, result.cost.unit),
+    values = {
+        "ratio": _say_ratio(result.cost.ratio),
+        "a": _money(result.cost.a, result.cost.unit),
+        "b": _money(result.cost.b, result.cost.unit),
+    }
+    cost = (
+        Message("With tax B costs {ratio} times as much as A ({a} → {b})", **values)
+        if result.costs_have_tax
+        else Message("As quoted B costs {ratio} times as much as A ({a} → {b})", **values)
     )
     return [*said, _with_reason(cost, result.cost)]
 

@@ -11,6 +11,7 @@ from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
     from suanpei.job.job import Method
+    from suanpei.market.terms import TaxState
     from suanpei.money import Money
     from suanpei.physics.estimate import MemoryEstimate, Phase, Verdict
     from suanpei.physics.strategy import Strategy
@@ -60,6 +61,16 @@ def say_bare_span(low: Money, high: Money) -> str:
     """Write an interval of money without its currency, below an amount that names it: ``464–3,318``."""
     digits = 0 if abs(high.amount) >= 1000 else 2
     return f"{low.rounded(digits).amount:,}–{high.rounded(digits).amount:,}"
+
+
+def say_at_most(amount: Money, *, is_open: bool) -> str:
+    """Write an amount with tax, ``≤`` before one that is the worst reading of a tax left open."""
+    return f"≤ {amount}" if is_open else str(amount)
+
+
+def name_tax_side(state: TaxState) -> Message:
+    """Say on which tax side a price is quoted."""
+    return {"in": Message("tax in"), "out": Message("plus tax"), "unknown": Message("tax?")}[state]
 
 
 def say_gib(size_bytes: float) -> str:

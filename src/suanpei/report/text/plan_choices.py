@@ -10,7 +10,7 @@ from rich.text import Text
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.report.locale import translate
-from suanpei.report.text.figures import UNKNOWN, name_method, say_duration, say_strategy
+from suanpei.report.text.figures import UNKNOWN, name_method, say_at_most, say_duration, say_strategy
 from suanpei.report.text.layout import Bar, ByWidth, Paragraph, heading, make_table
 from suanpei.units import DAY_S
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod, RenderableType
     from rich.table import Table
 
+    from suanpei.market.cost import Cost
     from suanpei.planner.knee import CurvePoint
     from suanpei.report.locale import Language
     from suanpei.verbs.plan import Alternative, KneeResult, PlanResult
@@ -71,7 +72,7 @@ def _curve_table(knee: KneeResult, currency: str, chosen: int, lang: Language, *
     columns: list[tuple[str, JustifyMethod]] = [
         (translate("Cards", lang), "right"),
         (translate("Time", lang), "right"),
-        (translate("Cost", lang), "right"),
+        (translate("With tax", lang), "right"),
         ("MFU", "right"),
         (translate("of achievable", lang), "right"),
     ]
@@ -124,12 +125,16 @@ def _say_package(package: Alternative, lang: Language) -> Message:
     if package.cost is None or package.cost_ratio is None:
         return Message("{package}: cost unknown, {done}.", package=what, done=done)
     return Message(
-        "{package}: {cost}, {ratio} times the cost of plan 1, {done}.",
+        "{package}: {cost} with tax, {ratio} times the cost of plan 1, {done}.",
         package=what,
-        cost=package.cost.total,
+        cost=_say_total(package.cost),
         ratio=f"{package.cost_ratio:.1f}" if package.cost_ratio < 100 else f"{package.cost_ratio:,.0f}",
         done=done,
     )
+
+
+def _say_total(cost: Cost) -> str:
+    return say_at_most(cost.ranked_total, is_open=cost.total_tax_in is None)
 
 
 def _say_difference(package: Alternative, lang: Language) -> Message:
@@ -149,7 +154,7 @@ def _methods_table(result: PlanResult, methods: Sequence[Alternative], lang: Lan
             (translate("Method", lang), "left"),
             (translate("Cards and strategy", lang), "left"),
             (translate("Time", lang), "right"),
-            (translate("Cost", lang), "right"),
+            (translate("With tax", lang), "right"),
             (translate("vs. plan 1", lang), "right"),
         ]
     )
@@ -163,7 +168,7 @@ def _methods_table(result: PlanResult, methods: Sequence[Alternative], lang: Lan
             translate(name_method(method), lang),
             cards.append(f"{row.recipe} {say_strategy(row.strategy)}", style="dim"),
             say_duration(row.run.days * DAY_S, lang),
-            UNKNOWN if row.cost is None else str(row.cost.total),
+            UNKNOWN if row.cost is None else _say_total(row.cost),
             UNKNOWN if ratio is None else f"{ratio:.2f}×",
         )
     return table

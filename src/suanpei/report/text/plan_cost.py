@@ -10,7 +10,7 @@ from suanpei.market.offer import tier_name
 from suanpei.messages import Message
 from suanpei.money import SYMBOLS
 from suanpei.report.locale import translate
-from suanpei.report.text.figures import say_money_span
+from suanpei.report.text.figures import say_at_most, say_money_span
 from suanpei.report.text.layout import Paragraph, heading, make_table
 
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
         return [*lines, Paragraph(translate(_say_no_price(row), lang))]
     lines.append(_cost_table(row.cost, lang))
     said = [
-        Message(
-            "90%: {span}, from the short run at the low price to the long run at the high one",
-            span=say_money_span(row.cost.low, row.cost.high),
-        ),
+        *_say_span(row.cost),
         *_say_tax(row.cost),
         say_cash(row.cost),
         *_say_exit(row.cost),
@@ -44,11 +41,29 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
     return [*lines, *_render_missing(row.cost, lang)]
 
 
+def _say_span(cost: Cost) -> list[Message]:
+    if cost.low == cost.high:
+        return [Message("as quoted, the short run and the long one cost the same")]
+    return [
+        Message(
+            "as quoted, 90%: {span}, from the short run at the low price to the long run at the high one",
+            span=say_money_span(cost.low, cost.high),
+        )
+    ]
+
+
 def _say_other_bill(bill: OtherBill) -> Message:
-    values = {"total": bill.total, "span": say_money_span(bill.low, bill.high)}
+    total = say_at_most(bill.ranked_total, is_open=bill.total_tax_in is None)
     if bill.provider is not None:
-        return Message("the same run from {provider}: {total} ({span})", provider=bill.provider, **values)
-    return Message("the same run from {tier}: {total} ({span})", tier=name_tier(bill.tier), **values)
+        said = Message("the same run from {provider}: {total} with tax", provider=bill.provider, total=total)
+    else:
+        said = Message("the same run from {tier}: {total} with tax", tier=name_tier(bill.tier), total=total)
+    return with_span(said, bill.low_tax_in, bill.high_tax_in)
+
+
+def with_span(said: Message, low: Money, high: Money) -> Message:
+    """Put the range of an amount behind it; nothing where it has none."""
+    return said if low == high else Message("{said} ({span})", said=said, span=say_money_span(low, high))
 
 
 def name_tier(tier: Tier | Literal["stated"]) -> Message:
@@ -84,7 +99,7 @@ def _cost_table(cost: Cost, lang: Language) -> Table:
         for line in part.parts or (part,):
             if line.amount.amount:
                 _add_part(table, line, lang)
-    paid = Message("total: {gpus} cards for {hours} h", gpus=cost.paid_gpus, hours=f"{cost.paid_hours:,.4g}")
+    paid = Message("total as quoted: {gpus} cards for {hours} h", gpus=cost.paid_gpus, hours=f"{cost.paid_hours:,.4g}")
     table.add_row(Text(translate(paid, lang), style="bold"), "", "", Text(str(cost.total), style="bold"))
     return table
 
@@ -110,7 +125,7 @@ def _say_price(price: Money) -> str:
 
 
 def _say_tax(cost: Cost) -> list[Message]:
-    """Say both sides of tax where they are known, one side where only that is; nothing is said under the missing."""
+    """Say both sides of tax where they are known, one side where only that is, and what an open tax may come to."""
     if cost.total_tax_in is not None and cost.total_tax_out is not None and cost.tax_rate_fraction is not None:
         return [
             Message(
@@ -122,7 +137,13 @@ def _say_tax(cost: Cost) -> list[Message]:
         ]
     if cost.total_tax_in is not None:
         return [Message("tax is in the total, its rate is not stated")]
-    return []
+    return [
+        Message(
+            "tax is left open: {least} to {most} with it, the worst of which ranks",
+            least=cost.least_total_tax_in,
+            most=cost.ranked_total,
+        )
+    ]
 
 
 def say_cash(cost: Cost) -> Message:

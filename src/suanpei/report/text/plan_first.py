@@ -117,7 +117,7 @@ def _render_offer(offer: Offer, lang: Language) -> list[RenderableType]:
         provider=offer.provider,
         price=offer.price,
         tier=tier_name(offer.tier),
-        count=offer.count,
+        count=UNKNOWN if offer.is_count_open else offer.count,
         links=offer.links or Message("links not named"),
         date=offer.date.isoformat() if offer.date else UNKNOWN,
     )
