@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from suanpei.market.mix.capacity import Capacity, Kind
     from suanpei.market.mix.demand import Demand
-    from suanpei.market.mix.program import KeptOn, Signed, Solution, SwitchedOn
+    from suanpei.market.mix.solution import KeptOn, Signed, Solution, SwitchedOn
     from suanpei.market.mix.switching import Lease, Switching
 
 
