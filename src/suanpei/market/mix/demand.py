@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,22 @@ class Demand:
     def gpus(self) -> NDArray[np.int64]:
         """Accelerators needed in each step. [-]"""
         return np.array([step.gpus for step in self.steps], dtype=np.int64)
+
+    def date_at(self, moment_s: int) -> datetime | None:
+        """Name the calendar time of a moment; months of 730 h count as calendar months. [s]
+
+        Args:
+            moment_s: From the start of the demand. [s]
+
+        Returns:
+            Local time; None where the demand has no dates. [-]
+        """
+        if self.starts_at is None:
+            return None
+        months, rest_s = divmod(moment_s, MONTH_S) if self.is_by_month else (0, moment_s)
+        month = self.starts_at.month - 1 + months
+        first = self.starts_at.replace(year=self.starts_at.year + month // 12, month=month % 12 + 1)
+        return first + timedelta(seconds=rest_s)
 
     def merged(self, unit_gpus: int = 1) -> Demand:
         """Join neighbouring steps that need the same number of whole units.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from suanpei.messages import Message, name_duration
 from suanpei.report.locale import translate
 from suanpei.report.text.layout import Paragraph, heading
+from suanpei.report.text.quote_notes import say_length
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
@@ -116,11 +117,11 @@ def _say_break_even(even: BreakEven) -> list[Message]:
     """Say from how much use on the shortest contract pays, and how one run is cheaper where demand is one."""
     messages = [
         Message(
-            "Break-even: a card that is used more than {hours} h ({days} days) of the {period} that {provider} sells at"
-            " least ({price}) is cheaper reserved for them.",
+            "Break-even: a card that is used more than {hours} h ({days} days) in the shortest contract of {provider}"
+            " ({period}, {price} per card-hour) is cheaper reserved.",
             hours=f"{even.hours:,.0f}",
             days=f"{even.days:.2f}",
-            period=name_duration(even.period_hours * HOUR_S),
+            period=say_length(even.period_hours) or name_duration(even.period_hours * HOUR_S),
             provider=even.provider,
             price=even.price_per_gpu_hour,
         )
