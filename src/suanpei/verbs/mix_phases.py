@@ -13,7 +13,7 @@ from suanpei.units import HOUR_S
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from suanpei.market.mix.demand import Demand
+    from suanpei.market.mix.demand import Demand, DemandStep
     from suanpei.market.mix.schedule import Schedule
 
 MOST_PHASES = 48
@@ -45,6 +45,11 @@ class SplitPhase:
     """The largest first."""
 
 
+def list_phases(demand: Demand) -> list[list[DemandStep]]:
+    """Put neighbouring steps of the same name and cards together."""
+    return [[*steps] for _, steps in groupby(demand.steps, key=lambda step: (step.name, step.gpus))]
+
+
 def find_split_phases(schedule: Schedule, demand: Demand) -> tuple[SplitPhase, ...] | None:
     """Find the phases whose cards come from several sellers and from none of them alone.
 
@@ -55,7 +60,7 @@ def find_split_phases(schedule: Schedule, demand: Demand) -> tuple[SplitPhase, .
     Returns:
         In the order of time; None where a demand of more than `MOST_PHASES` phases was not looked at.
     """
-    phases = [[*steps] for _, steps in groupby(demand.steps, key=lambda step: (step.name, step.gpus))]
+    phases = list_phases(demand)
     if len(phases) > MOST_PHASES:
         return None
     edges_s = schedule.list_edges(demand)

@@ -64,6 +64,8 @@ class Demand:
     """Calendar time of the start; None is not stated."""
     is_by_month: bool = False
     """Whether each step is a calendar month, taken as 730 h."""
+    needs_one_seller: bool = False
+    """Whether each step is one run, whose cards must come from one seller; else it is a pool of work."""
     assumptions: tuple[Message, ...] = ()
 
     def __post_init__(self) -> None:
@@ -144,7 +146,8 @@ class Demand:
     def merged(self, unit_gpus: int = 1) -> Demand:
         """Join neighbouring steps that need the same number of whole units.
 
-        Exact for a program whose capacities are all multiples of the unit: such a capacity covers d accelerators
+        Where each step needs one seller, only neighbours of the same name. Exact for a program whose capacities are all
+        multiples of the unit: such a capacity covers d accelerators
         where it covers the next multiple of the unit, and two steps of equal demand have equal constraints.
 
         Args:
@@ -155,8 +158,9 @@ class Demand:
         """
         steps: list[DemandStep] = []
         for step in self.steps:
-            rounded = replace(step, gpus=-(-step.gpus // unit_gpus) * unit_gpus, name="")
-            if steps and steps[-1].gpus == rounded.gpus:
+            name = step.name if self.needs_one_seller else ""
+            rounded = replace(step, gpus=-(-step.gpus // unit_gpus) * unit_gpus, name=name)
+            if steps and (steps[-1].gpus, steps[-1].name) == (rounded.gpus, name):
                 steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + rounded.duration_s)
             else:
                 steps.append(rounded)

@@ -23,8 +23,9 @@ and the cost is minimised::
 with `paid` of ``switching``: leases in whole periods, start-ups, and for spot what interruptions are expected to add.
 Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger
 unit may replace them. The number of largest units only rises with demand, where sizes divide one another: small units
-are taken cheapest first, so what one more large unit saves in small ones only grows. Without such units those of a size
-that are switched on at a level are a whole column of their own, and the offers that they come from follow at a vertex.
+are taken cheapest first, so what one more large unit saves in small ones only grows. Without such units, and where any
+seller will do, the units of a size that are switched on at a level are a whole column of their own, and the offers that
+they come from follow at a vertex.
 
 What is exact: steps merge where demand is equal, and windows where demand reaches a level for equal time. What is a
 choice: contracts start at the moments of ``windows.choose_starts``; elastic units are switched last on, first off.
@@ -32,11 +33,12 @@ choice: contracts start at the moments of ``windows.choose_starts``; elastic uni
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from suanpei.market.mix.covering import add_cover, add_sellers
 from suanpei.market.mix.linear import LinearProgram
 from suanpei.market.mix.solution import KeptOn, Signed, Solution, SwitchedOn
 from suanpei.market.mix.switching import Switching, make_full_stretch
@@ -45,27 +47,15 @@ from suanpei.market.mix.windows import chain_nodes, cut_windows, find_grid
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from suanpei.market.mix.capacity import Capacity, Conditions
-    from suanpei.market.mix.demand import Demand
+    from suanpei.market.mix.capacity import Capacity
     from suanpei.market.mix.linear import Limits
+    from suanpei.market.mix.solution import Problem
     from suanpei.market.mix.windows import Runs, Window
 
 LEAST_SHARE = 0.5
 """Share of the time that is left to the solver, however long it takes to put the program together. [-]"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A demand, what can cover it, and when contracts may start."""
-
-    demand: Demand
-    """Merged."""
-    capacities: tuple[Capacity, ...]
-    starts_s: tuple[int, ...]
-    """[s]"""
-    conditions: Conditions
 
 
 def solve(problem: Problem, limits: Limits) -> Solution:
@@ -110,15 +100,20 @@ class _Model:
         horizon_s = problem.demand.horizon_s
         self.nodes = {capacity: chain_nodes(problem.starts_s, capacity, horizon_s) for capacity in self.reserved}
         edges_s = {node_s for nodes in self.nodes.values() for node_s in nodes}
+        if problem.demand.needs_one_seller:
+            edges_s |= set(problem.demand.edges_s.tolist())
         self.windows = cut_windows(problem.demand, edges_s)
         self.active = {capacity: self._add_contracts(capacity) for capacity in self.reserved}
         self.switchings = self._make_switchings(edges_s)
         self.largest_gpus = max((switching.capacity.unit_gpus for switching in self.switchings), default=0)
-        self.has_bands = any(map(self._may_be_replaced, self.switchings))
+        has_bands = any(map(self._may_be_replaced, self.switchings))
+        self.is_each_whole = has_bands or problem.demand.needs_one_seller
         self.paid_s: dict[tuple[object, ...], int | None] = {}
         self.stages = tuple(Stage() for _ in self.windows)
         self.elastic = [self._add_window(number, window) for number, window in enumerate(self.windows)]
         self._add_kept()
+        if problem.demand.needs_one_seller:
+            add_sellers(self.program, problem, self.windows, self._list_held)
 
     def list_columns(self, *kinds: type) -> list[int]:
         """List the columns that mean one of some kinds."""
@@ -202,7 +197,7 @@ class _Model:
                 self.stages[number].rises.setdefault(size, []).append(rise)
             for size, total in totals.items():
                 cover.setdefault(size, []).append((total, float(size)))
-            self._add_cover(level, cover)
+            add_cover(program, level, cover)
         for switching, pairs in on.items():
             if pairs and not self._may_be_replaced(switching):
                 program.add_row([(column, 1.0) for _, column in pairs], most=float(switching.capacity.units))
@@ -228,25 +223,11 @@ class _Model:
         Gives the columns of both.
         """
         program = self.program
-        total, rise = program.add_column(), program.add_column(is_whole=not self.has_bands)
+        total, rise = program.add_column(), program.add_column(is_whole=not self.is_each_whole)
         program.add_row([(rise, 1.0), *((column, -1.0) for column in columns)], least=0.0, most=0.0)
         before = [] if below is None else [(below, -1.0)]
         program.add_row([(total, 1.0), (rise, -1.0), *before], least=0.0, most=0.0)
         return total, rise
-
-    def _add_cover(self, level: int, cover: Mapping[int, Sequence[tuple[int, float]]]) -> None:
-        """Cover a level, and for each larger size say what its whole units leave to the smaller ones.
-
-        With N units of g cards and s cards in smaller ones, s + g N >= v; the rest r = v mod g lies in s or in one
-        more unit, so ``s + r N >= r ceil(v/g)`` (mixed-integer rounding). Units of other sizes count as s.
-        """
-        self.program.add_row([term for terms in cover.values() for term in terms], least=float(level))
-        for size in sorted(cover)[1:]:
-            rest = level % size
-            if rest:
-                factors = {other: rest / size if other % size == 0 else 1.0 for other in cover}
-                terms = [(column, cards * factors[other]) for other, held in cover.items() for column, cards in held]
-                self.program.add_row(terms, least=float(rest * (level // size + 1)))
 
     def _may_be_replaced(self, switching: Switching) -> bool:
         """Whether units may be on at one level alone: smaller ones, where starting costs nothing."""
@@ -273,13 +254,22 @@ class _Model:
         if paid_s is None:
             return None
         column = self.program.add_column(
-            cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=self.has_bands
+            cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=self.is_each_whole
         )
         self.meanings[column] = (
             SwitchedOn,
             {"switching": switching, "window": number, "level": level, "runs": runs},
         )
         return column
+
+    def _list_held(self, capacity: Capacity, number: int) -> list[tuple[int, float]]:
+        """List the cards of an offer that are held throughout a window of one level."""
+        gpus = float(capacity.unit_gpus)
+        if capacity in self.active:
+            nodes = [node_s for node_s in self.nodes[capacity] if node_s <= self.windows[number].start_s]
+            return [(self.active[capacity][nodes[-1]], gpus)]
+        on = next(pairs for switching, pairs in self.elastic[number].items() if switching.capacity is capacity)
+        return [(column, gpus) for _, column in on]
 
     def _add_kept(self) -> None:
         """Let units stay on from one window into the next, which saves a start."""

@@ -1,4 +1,4 @@
-"""What the program says: pieces of contracts, units that are switched on, units that stay on."""
+"""What the program is asked, and what it says: pieces of contracts, units switched on, units that stay on."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suanpei.market.mix.capacity import Capacity
+    from suanpei.market.mix.capacity import Capacity, Conditions
+    from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.linear import SolverAnswer
     from suanpei.market.mix.switching import Switching
     from suanpei.market.mix.windows import Runs, Window
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A demand, what can cover it, and when contracts may start."""
+
+    demand: Demand
+    """Merged."""
+    capacities: tuple[Capacity, ...]
+    starts_s: tuple[int, ...]
+    """[s]"""
+    conditions: Conditions
 
 
 @dataclass(frozen=True, kw_only=True)

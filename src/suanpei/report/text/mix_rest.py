@@ -107,8 +107,8 @@ def _say_level(check: ArithmeticCheck) -> Message:
         )
     return Message(
         "That is {gpus} cards from start to end at {cost}, {share} below the program's mix, as cards on hand, whole"
-        " nodes and start-ups do not enter it: {against_reserved} less than all reserved, {against_demand} less than"
-        " all on demand.",
+        " nodes, start-ups and one seller per phase do not enter it: {against_reserved} less than all reserved,"
+        " {against_demand} less than all on demand.",
         **values,
     )
 
