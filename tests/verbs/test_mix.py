@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,27 @@ def test_a_real_plan_can_be_checked_by_a_trial() -> None:
     assert trial.low_seconds_after is not None
     assert ramp.low_seconds_after is None
     assert ramp.cost is not None
+
+
+def test_a_pilot_is_billed_by_parts_and_each_of_its_phases_stands_with_one_seller() -> None:
+    """8 cards for a week by the hour at 23; 48 for a week fit one seller alone, though two are cheaper together."""
+    result = find_mix(ask(demand=DATA / "demand.csv", trial="8", ramp="8x730h, 48x7d"))
+    trial, ramp = result.pilots
+
+    assert [(part.quantity, part.price.amount) for part in trial.parts] == [(Decimal(8 * 168), Decimal(23))]
+    assert trial.cost is not None
+    assert trial.cost.amount == 8 * 168 * 23
+    assert ramp.cost is not None
+    assert (
+        sum(part.amount.amount for part in ramp.parts) == ramp.cost.amount == 8 * 730 * Decimal("14.84") + 48 * 168 * 23
+    )
+
+
+def test_spot_that_is_all_there_is_says_how_to_take_it(tmp_path: Path) -> None:
+    offers = write_offers(tmp_path, "a,H800,9,CNY,64,hourly,card,含税,,spot")
+
+    with pytest.raises(InputError, match="none is left: spot of a is left out: give --spot-interruptions-per-hour"):
+        find_mix(ask(phases="8x1d", offers=offers))
 
 
 def test_cards_that_differ_are_not_mixed_unless_named(tmp_path: Path) -> None:

@@ -141,8 +141,8 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
         extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
         start_up=_read_start_up(request, notes),
         interruptions=_read_interruptions(request, demand, notes),
-        trial=None if request.trial is None else parse_phases(request.trial, "trial", default_s=TRIAL_S),
-        ramp=None if request.ramp is None else parse_phases(request.ramp, "ramp"),
+        trial=_read_pilot(request.trial, "trial", default_s=TRIAL_S),
+        ramp=_read_pilot(request.ramp, "ramp"),
         planned=None if request.plan is None else read_planned_step(request.plan),
         machine=_read_machine(request, currency, rates, notes),
         limits=_read_limits(request),
@@ -167,6 +167,13 @@ def _read_demand(request: MixRequest, notes: list[Message]) -> Demand:
         notes.append(Message("each phase is one run and stands with one seller; --any-seller takes them as a pool"))
     notes.append(Message("the cards of one seller are counted as one fabric, also where they stand in several offers"))
     return replace(demand, needs_one_seller=True)
+
+
+def _read_pilot(text: str | None, field: str, *, default_s: int | None = None) -> Demand | None:
+    """Read a trial or a ramp, each phase of which is one run; None where none is asked for. [s]"""
+    if text is None:
+        return None
+    return replace(parse_phases(text, field, default_s=default_s), needs_one_seller=True)
 
 
 def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:

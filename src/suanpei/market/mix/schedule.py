@@ -271,9 +271,9 @@ def _rent_part(capacity: Capacity, paid_gpu_hours: Decimal) -> CostPart:
 def _use_part(usage: Usage) -> CostPart:
     provider, starts = usage.capacity.offer.provider, usage.starts
     name = (
-        Message("spot from {provider}, started {starts} times", provider=provider, starts=starts)
+        Message("spot from {provider} (starts: {starts})", provider=provider, starts=starts)
         if usage.capacity.kind == "spot"
-        else Message("elastic from {provider}, started {starts} times", provider=provider, starts=starts)
+        else Message("elastic from {provider} (starts: {starts})", provider=provider, starts=starts)
     )
     return _bill(usage.capacity, usage.paid_gpu_hours, name)
 

@@ -12,8 +12,9 @@ from suanpei.report.locale import translate
 from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.figures import UNKNOWN, say_money_span, say_share
 from suanpei.report.text.layout import Bar, ByWidth, Paragraph, heading, make_table
+from suanpei.report.text.mix_beside import render_owning, render_pilots
 from suanpei.report.text.mix_held import render_contracts, render_split_phases, render_usage, say_day
-from suanpei.report.text.mix_rest import render_arithmetic, render_owning, render_pilots, say_missing
+from suanpei.report.text.mix_rest import render_arithmetic, say_missing
 from suanpei.units import HOUR_S, MONTH_HOURS
 
 if TYPE_CHECKING:

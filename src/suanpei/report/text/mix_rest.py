@@ -1,4 +1,4 @@
-"""What stands below a mix: the arithmetic, where a saving of 30 % is true, trial and ramp, owning."""
+"""What stands below a mix: the arithmetic, where a saving of 30 % is true, what is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from suanpei.report.locale import Language
     from suanpei.verbs.mix import MixResult
     from suanpei.verbs.mix_arithmetic import ArithmeticCheck, BreakEven, TwoLevels
-    from suanpei.verbs.mix_extras import PilotRow
     from suanpei.verbs.mix_rows import SolverNote
 
 
@@ -208,71 +207,6 @@ def _say_holds(region: SavingRegion, result: MixResult) -> list[Message]:
                 else Message("Here it is not true against all on demand: {saving}.", saving=saving)
             )
     return messages
-
-
-def render_pilots(result: MixResult, lang: Language) -> list[RenderableType]:
-    """Render the trial and the ramp: price, when they are passed, what they teach."""
-    parts: list[RenderableType] = []
-    for pilot in result.pilots:
-        parts += [heading(translate(_name_pilot(pilot), lang))]
-        lines = [_say_price(pilot), *pilot.criteria, *pilot.lessons]
-        parts += [Paragraph(translate(line, lang), bullet="  - ") for line in lines]
-    return parts
-
-
-def _name_pilot(pilot: PilotRow) -> Message:
-    time = name_duration(pilot.hours * HOUR_S)
-    if pilot.kind == "trial":
-        return Message("Trial: {gpus} cards for {time}", gpus=pilot.gpus, time=time)
-    return Message("Small cluster first: up to {gpus} cards over {time}", gpus=pilot.gpus, time=time)
-
-
-def _say_price(pilot: PilotRow) -> Message:
-    if pilot.cost is None:
-        return Message("no price: {reason}", reason=pilot.reason)
-    if pilot.kind == "trial":
-        return Message("costs {cost} on top of the mix", cost=pilot.cost)
-    return Message(
-        "costs {cost} on top of the mix, and the demand starts {time} later",
-        cost=pilot.cost,
-        time=name_duration(pilot.hours * HOUR_S),
-    )
-
-
-def render_owning(result: MixResult, lang: Language) -> list[RenderableType]:
-    """Render what owning machines would cost."""
-    owning = result.owning
-    if owning is None:
-        return []
-    messages = [
-        Message(
-            "{machines} machines of {gpus} cards hold the peak: {price} at once, {per_month} per machine and month"
-            " ({per_hour} per card-hour, used or not).",
-            machines=owning.machines,
-            gpus=owning.machine_gpus,
-            price=owning.price_of_machines,
-            per_month=owning.per_machine_month,
-            per_hour=owning.per_gpu_hour,
-        ),
-        Message(
-            "Over these {months} months that is {total}; the mix costs {mix}.",
-            months=f"{owning.months:.3g}",
-            total=owning.total,
-            mix=result.mix.total,
-        ),
-    ]
-    if owning.break_even_hours_per_month is not None:
-        messages.append(
-            Message(
-                "A card that is used more than {hours} h in every month of its life is cheaper owned than by the hour.",
-                hours=f"{owning.break_even_hours_per_month:,.0f}",
-            )
-        )
-    messages.append(Message("Not in it: {missing}.", missing=list(owning.missing)))
-    return [
-        heading(translate("Buying and hosting instead", lang)),
-        *(Paragraph(translate(message, lang), bullet="  - ") for message in messages),
-    ]
 
 
 def say_missing(part: MissingPart) -> Message:
