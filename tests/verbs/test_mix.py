@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,43 @@ def test_the_result_keeps_to_its_schema() -> None:
     assert document["demand"]["horizon_hours"] == 80 * 24
 
 
+def test_contracts_have_their_dates() -> None:
+    """Months of demand are calendar months: a contract for two from October on ends with November."""
+    result = find_mix(ask(demand=DATA / "demand.csv"))
+    october = [row for row in result.mix.contracts if row.start_hours == 2 * 730]
+
+    assert october
+    for row in october:
+        assert row.starts_at == datetime(2026, 10, 1)  # noqa: DTZ001  # demand has no time zone
+        months = 9 + round(row.paid_hours / 730)
+        assert row.ends_at == datetime(2026 + months // 12, months % 12 + 1, 1)  # noqa: DTZ001
+    assert all(row.starts_at is None for row in find_mix(ask(phases="64x730h")).mix.contracts)
+
+
+def test_phases_stand_with_one_seller_and_a_file_is_a_pool(tmp_path: Path) -> None:
+    """Two of the three sellers hold 32 cards: 64 in one fabric has the third alone."""
+    run, pool = find_mix(ask(phases="64x730h")), find_mix(ask(phases="64x730h", one_seller=False))
+    file, of_runs = (
+        find_mix(ask(demand=DATA / "demand.csv")),
+        find_mix(ask(demand=DATA / "demand.csv", one_seller=True)),
+    )
+
+    assert run.split_phases == of_runs.split_phases == ()
+    assert run.mix.total > pool.mix.total
+    assert of_runs.mix.total > file.mix.total
+    assert pool.split_phases
+    assert file.split_phases
+    assert any("stands with one seller" in str(note) for note in run.assumptions)
+    hours = tmp_path / "hours.csv"
+    hours.write_text("hour,gpus\n" + "".join(f"{hour},{1 + hour % 2}\n" for hour in range(60)), encoding="utf-8")
+    assert find_mix(ask(demand=hours)).split_phases is None
+    with pytest.raises(InputError, match="one-seller: 60 phases are more than 48"):
+        find_mix(ask(demand=hours, one_seller=True))
+
+
 def test_tax_that_was_added_is_not_missing() -> None:
     """乙算力 states 14 without tax at 6 %: 14.84 with it."""
-    result = find_mix(ask(phases="64x730h"))
+    result = find_mix(ask(phases="64x730h", one_seller=False))
     rows = {row.provider: str(row.price_per_gpu_hour.amount) for row in result.mix.contracts}
 
     assert rows["乙算力"] == "14.84"
@@ -143,6 +178,27 @@ def test_a_real_plan_can_be_checked_by_a_trial() -> None:
     assert trial.low_seconds_after is not None
     assert ramp.low_seconds_after is None
     assert ramp.cost is not None
+
+
+def test_a_pilot_is_billed_by_parts_and_each_of_its_phases_stands_with_one_seller() -> None:
+    """8 cards for a week by the hour at 23; 48 for a week fit one seller alone, though two are cheaper together."""
+    result = find_mix(ask(demand=DATA / "demand.csv", trial="8", ramp="8x730h, 48x7d"))
+    trial, ramp = result.pilots
+
+    assert [(part.quantity, part.price.amount) for part in trial.parts] == [(Decimal(8 * 168), Decimal(23))]
+    assert trial.cost is not None
+    assert trial.cost.amount == 8 * 168 * 23
+    assert ramp.cost is not None
+    assert (
+        sum(part.amount.amount for part in ramp.parts) == ramp.cost.amount == 8 * 730 * Decimal("14.84") + 48 * 168 * 23
+    )
+
+
+def test_spot_that_is_all_there_is_says_how_to_take_it(tmp_path: Path) -> None:
+    offers = write_offers(tmp_path, "a,H800,9,CNY,64,hourly,card,含税,,spot")
+
+    with pytest.raises(InputError, match="none is left: spot of a is left out: give --spot-interruptions-per-hour"):
+        find_mix(ask(phases="8x1d", offers=offers))
 
 
 def test_cards_that_differ_are_not_mixed_unless_named(tmp_path: Path) -> None:

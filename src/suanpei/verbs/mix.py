@@ -18,6 +18,7 @@ from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.mix_arithmetic import ArithmeticCheck, check_arithmetic
 from suanpei.verbs.mix_extras import OwningRow, PilotRow, price_owning, price_pilots
 from suanpei.verbs.mix_offers import gather_offers
+from suanpei.verbs.mix_phases import find_split_phases
 from suanpei.verbs.mix_request import read_mix_terms
 from suanpei.verbs.mix_rows import WayRow, build_way
 from suanpei.verbs.mix_timeline import TimelineRow, build_timeline
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from suanpei.market.offer import Offer
     from suanpei.money import Money
     from suanpei.verbs.mix_offers import Offered
+    from suanpei.verbs.mix_phases import SplitPhase
     from suanpei.verbs.mix_request import MixRequest, MixTerms
 
 BASELINE_SHARE = 0.1
@@ -78,6 +80,9 @@ class MixResult(VerbResult):
     demand: DemandSummary
     mix: WayRow
     baselines: tuple[Baseline, ...]
+    split_phases: tuple[SplitPhase, ...] | None
+    """Phases that no seller of the mix holds alone, so that no one run can use their cards; None where a demand of many
+    phases, a pool, was not looked at."""
     timeline: tuple[TimelineRow, ...]
     start_up_hours: float
     """Paid before each start of elastic capacity works. [h]"""
@@ -125,12 +130,13 @@ def find_mix(request: MixRequest) -> MixResult:
     limits = replace(terms.limits, time_s=max(limit_s - (perf_counter() - started_s), limit_s * LEAST_SHARE))
     optimum = optimise(terms.demand, offered.capacities, conditions=conditions, limits=limits, currency=terms.currency)
     way = build_way(optimum, terms.limits, terms.demand)
+    split = find_split_phases(optimum.schedule, terms.demand)
     arithmetic, region = check_arithmetic(terms.demand, offered.capacities, optimum.schedule.total)
     return MixResult(
         catalog_date=catalogue.catalog_date,
         calibration_id=None,
         request=to_jsonable(request),
-        assumptions=(*terms.assumptions, *offered.assumptions, *_explain(optimum)),
+        assumptions=(*terms.assumptions, *offered.assumptions, *_explain(optimum, is_pool=split is None)),
         currency=terms.currency,
         rates=tuple(map(str, terms.rates.rates)),
         tax=terms.tax,
@@ -138,6 +144,7 @@ def find_mix(request: MixRequest) -> MixResult:
         demand=_summarise(terms.demand),
         mix=way,
         baselines=tuple(_measure(kind, reference, terms, optimum) for kind, reference in references.items()),
+        split_phases=split,
         timeline=build_timeline(optimum.schedule, terms.demand),
         start_up_hours=conditions.start_up_hours,
         arithmetic=arithmetic,
@@ -193,8 +200,8 @@ def _measure(
     )
 
 
-def _explain(optimum: Optimum) -> tuple[Message, ...]:
-    """Say what the program takes to be so."""
+def _explain(optimum: Optimum, *, is_pool: bool) -> tuple[Message, ...]:
+    """Say what the program takes to be so; of a pool, also that no phase of it was looked at."""
     notes = [
         Message("a month is 730 h; a contract is paid for its whole term, also beyond the end of the demand"),
         Message("elastic machines are switched on last and off first, and stay on where that is cheaper than a start"),
@@ -209,12 +216,12 @@ def _explain(optimum: Optimum) -> tuple[Message, ...]:
             ),
         )
     sellers = _name_sellers(optimum)
-    if len(sellers) > 1:
+    if is_pool and len(sellers) > 1:
         notes.insert(
             0,
             Message(
-                "cards of {sellers} are no one cluster: a run of several machines must stand with one of them, so give"
-                " a phase that needs more than one has in one fabric a demand of its own",
+                "the demand is taken as a pool of work that each seller can do a part of: cards of {sellers} are no one"
+                " cluster, so a run of several machines must stand with one of them",
                 sellers=sellers,
             ),
         )

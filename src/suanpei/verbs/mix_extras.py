@@ -15,6 +15,7 @@ from suanpei.units import MONTH_HOURS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suanpei.market.cost import CostPart
     from suanpei.market.mix.capacity import Capacity, Conditions
     from suanpei.market.mix.demand import Demand
     from suanpei.messages import Message
@@ -37,6 +38,8 @@ class PilotRow:
     currency: str
     cost: Money | None
     """On top of the mix; None where the offers cannot serve it."""
+    parts: tuple[CostPart, ...]
+    """They sum to `cost`."""
     reason: Message | None
     """Why not."""
     criteria: tuple[Message, ...]
@@ -65,6 +68,10 @@ class OwningRow:
     """Of machines for the peak, over the demand."""
     price_of_machines: Money
     """To be paid at once."""
+    residual_fraction: float
+    """Share of the price of a machine that is left at the end of its life. [-]"""
+    hosting_per_machine_month: Money | None
+    """None is not stated."""
     life_months: float
     break_even_hours_per_month: float | None
     """Hours of use of a card in a month from which owning it is cheaper than elastic hours; None without any. [h]"""
@@ -93,11 +100,12 @@ def _price_pilot(
     conditions: Conditions,
 ) -> PilotRow:
     cost, reason = None, None
+    parts: tuple[CostPart, ...] = ()
     limits = replace(terms.limits, time_s=terms.limits.time_s * PILOT_SHARE)
     steady = [capacity for capacity in capacities if capacity.kind != "spot"]
     try:
         optimum = optimise(demand, steady, conditions=conditions, limits=limits, currency=terms.currency)
-        cost = optimum.schedule.total
+        cost, parts = optimum.schedule.total, optimum.schedule.parts
     except NoAnswerError as error:
         reason = error.message
     lesson = judge_pilot(demand.peak_gpus, terms.planned)
@@ -107,6 +115,7 @@ def _price_pilot(
         hours=demand.horizon_hours,
         currency=terms.currency,
         cost=cost,
+        parts=parts,
         reason=reason,
         criteria=lesson.criteria,
         lessons=lesson.lessons,
@@ -142,6 +151,8 @@ def price_owning(terms: MixTerms, arithmetic: ArithmeticCheck | None) -> OwningR
         months=demand.horizon_hours / MONTH_HOURS,
         total=own_for(machine, demand.peak_gpus, demand.horizon_hours),
         price_of_machines=machine.price * machines,
+        residual_fraction=float(machine.residual_fraction),
+        hosting_per_machine_month=machine.hosting_per_month,
         life_months=float(machine.life_months),
         break_even_hours_per_month=even_hours,
         missing=machine.list_missing(),

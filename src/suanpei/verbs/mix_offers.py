@@ -55,6 +55,8 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
         and (request.region is None or is_in_region(offer, request.region))
     ]
     offers, left_out = _choose_tiers(offers, terms)
+    if not offers and left_out:
+        raise InputError(Message("offers: none is left: {reasons}", reasons=left_out))
     if not offers:
         raise InputError(
             Message(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from suanpei.quantities import (
     parse_money,
 )
 from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
+from suanpei.verbs.mix_phases import MOST_PHASES, list_phases
 from suanpei.verbs.mix_plan import read_planned_step
 from suanpei.verbs.plan_request import EXTRA_TIERS
 
@@ -60,6 +61,8 @@ class MixRequest:
     """A CSV file."""
     phases: str | None = None
     """In place of a file: ``train:64x20d, tune:8x60d``."""
+    one_seller: bool | None = None
+    """Whether each phase is one run that stands with one seller; None is so for `phases`, not for a file."""
     offers: tuple[Path, ...] = ()
     gpu: tuple[str, ...] = ()
     """Accelerators that may stand for each other, card for card."""
@@ -129,7 +132,7 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
     rates = load_exchange_rates(catalogue, request.rate)
     currency = parse_currency(request.currency, "currency")
     notes: list[Message] = []
-    demand = _read_demand(request)
+    demand = _read_demand(request, notes)
     return MixTerms(
         currency=currency,
         rates=rates,
@@ -138,8 +141,8 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
         extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
         start_up=_read_start_up(request, notes),
         interruptions=_read_interruptions(request, demand, notes),
-        trial=None if request.trial is None else parse_phases(request.trial, "trial", default_s=TRIAL_S),
-        ramp=None if request.ramp is None else parse_phases(request.ramp, "ramp"),
+        trial=_read_pilot(request.trial, "trial", default_s=TRIAL_S),
+        ramp=_read_pilot(request.ramp, "ramp"),
         planned=None if request.plan is None else read_planned_step(request.plan),
         machine=_read_machine(request, currency, rates, notes),
         limits=_read_limits(request),
@@ -147,12 +150,30 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
     )
 
 
-def _read_demand(request: MixRequest) -> Demand:
+def _read_demand(request: MixRequest, notes: list[Message]) -> Demand:
+    """Read what is needed, and whether each phase is one run."""
     if (request.demand is None) == (request.phases is None):
         raise InputError(Message("demand: give either a CSV file or --phases 'train:64x20d, tune:8x60d', one of them"))
     if request.demand is not None:
-        return load_demand(request.demand)
-    return parse_phases(request.phases or "", "phases")
+        demand, is_one = load_demand(request.demand), bool(request.one_seller)
+    else:
+        demand, is_one = parse_phases(request.phases or "", "phases"), request.one_seller is not False
+    if not is_one:
+        return demand
+    phases = len(list_phases(demand))
+    if phases > MOST_PHASES:
+        raise InputError(Message("one-seller: {given:,} phases are more than {most:,}", given=phases, most=MOST_PHASES))
+    if request.one_seller is None:
+        notes.append(Message("each phase is one run and stands with one seller; --any-seller takes them as a pool"))
+    notes.append(Message("the cards of one seller are counted as one fabric, also where they stand in several offers"))
+    return replace(demand, needs_one_seller=True)
+
+
+def _read_pilot(text: str | None, field: str, *, default_s: int | None = None) -> Demand | None:
+    """Read a trial or a ramp, each phase of which is one run; None where none is asked for. [s]"""
+    if text is None:
+        return None
+    return replace(parse_phases(text, field, default_s=default_s), needs_one_seller=True)
 
 
 def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:

@@ -10,6 +10,8 @@ from suanpei.money import Money
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from suanpei.market.cost import CostPart
     from suanpei.market.mix.capacity import Kind
     from suanpei.market.mix.demand import Demand
@@ -31,6 +33,10 @@ class ContractRow:
     gpus: int
     start_hours: float
     """From the start of the demand. [h]"""
+    starts_at: datetime | None
+    """Its date; None where the demand has none."""
+    ends_at: datetime | None
+    """When the paid time is over."""
     paid_hours: float
     """Per card. [h]"""
     hours_beyond_demand: float
@@ -135,6 +141,8 @@ def _contract_rows(schedule: Schedule, demand: Demand) -> list[ContractRow]:
             unit_gpus=contract.capacity.unit_gpus,
             gpus=contract.gpus,
             start_hours=contract.start_s / HOUR_S,
+            starts_at=demand.date_at(contract.start_s),
+            ends_at=demand.date_at(contract.end_s),
             paid_hours=float(contract.paid_gpu_hours / contract.gpus),
             hours_beyond_demand=max(contract.end_s - demand.horizon_s, 0) / HOUR_S,
             price_per_gpu_hour=contract.capacity.price,

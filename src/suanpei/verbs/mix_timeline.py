@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,7 @@ def build_timeline(schedule: Schedule, demand: Demand) -> tuple[TimelineRow, ...
     needed = demand.gpus[np.searchsorted(demand.edges_s, edges_s[:-1], side="right") - 1]
     held = {kind: schedule.held_gpus(kind, edges_s) for kind in ("reserved", "elastic", "spot")}
     rows = []
-    for number, (start_s, end_s) in enumerate(pairwise(bounds)):
+    for start_s, end_s in pairwise(bounds):
         inside = (edges_s[:-1] >= start_s) & (edges_s[:-1] < end_s)
         weights = lengths_s[inside]
         reserved, busy = held["reserved"][inside], np.minimum(held["reserved"][inside], needed[inside])
@@ -66,7 +65,7 @@ def build_timeline(schedule: Schedule, demand: Demand) -> tuple[TimelineRow, ...
             TimelineRow(
                 start_hours=start_s / HOUR_S,
                 hours=(end_s - start_s) / HOUR_S,
-                starts_at=_date_of(demand, start_s, number),
+                starts_at=demand.date_at(start_s),
                 peak_gpus=int(needed[inside].max()),
                 mean_gpus=float(np.average(needed[inside], weights=weights)),
                 reserved_gpus=float(np.average(reserved, weights=weights)),
@@ -78,13 +77,3 @@ def build_timeline(schedule: Schedule, demand: Demand) -> tuple[TimelineRow, ...
             )
         )
     return tuple(rows)
-
-
-def _date_of(demand: Demand, start_s: int, months: int) -> datetime | None:
-    """Name the date of a moment; calendar months count as such."""
-    if demand.starts_at is None:
-        return None
-    if not demand.is_by_month:
-        return demand.starts_at + timedelta(seconds=start_s)
-    month = demand.starts_at.month - 1 + months
-    return demand.starts_at.replace(year=demand.starts_at.year + month // 12, month=month % 12 + 1)

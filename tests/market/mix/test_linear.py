@@ -8,7 +8,7 @@ import highspy
 import pytest
 
 from suanpei.errors import NoAnswerError
-from suanpei.market.mix import linear, optimise, turns
+from suanpei.market.mix import linear, turns
 from suanpei.market.mix.linear import Limits, LinearProgram
 from tests.market.mix.samples import LIMITS, cost_of, find, hourly, monthly, months_of
 
@@ -41,15 +41,6 @@ def end_with(status: highspy.HighsModelStatus, monkeypatch: pytest.MonkeyPatch) 
 def test_an_optimum_is_its_own_bound() -> None:
     assert make_program(is_whole=False).solve(LIMITS).bound == pytest.approx(5.0)
     assert make_program(is_whole=True).solve(LIMITS).bound == pytest.approx(6.0)
-
-
-def test_a_start_that_is_not_the_best_is_not_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the month at 0.4 for the first of two months, 292; a unit of two by the hour at 0.3 for the second, 438.
-    Begun from the hours alone, HiGHS 1.16 says 730 and gives back the start, which costs 876."""
-    monkeypatch.setattr(optimise, "keep_undominated", lambda offers, **_: tuple(offers))
-    capacities = [monthly("0.4", count=4), monthly("0.4", count=1, months=3), hourly("0.3", count=2, unit_gpus=2)]
-
-    assert cost_of(find(months_of(1, 2), capacities)) == 730
 
 
 def test_without_whole_columns_an_ended_time_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,29 +79,29 @@ def record_times(monkeypatch: pytest.MonkeyPatch, change: Callable[[int, SolverA
     return times_s
 
 
-def test_without_elastic_offers_one_turn_has_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_elastic_offers_there_is_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     times_s = record_times(monkeypatch, lambda _, answer: answer)
 
     find(months_of(1, 2), [monthly(1)])
 
-    assert times_s == [LIMITS.time_s]
+    assert len(times_s) == 1
 
 
 @pytest.mark.parametrize("status", ["best_found", "nothing_found"])
-def test_a_first_turn_that_proved_nothing_is_followed_by_one_with_the_time_left(
+def test_a_first_turn_that_proved_nothing_is_followed_by_another(
     status: linear.SolverStatus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def say(turn: int, answer: SolverAnswer) -> SolverAnswer:
         if turn > 1:
             return answer
         values = answer.values if status == "best_found" else answer.values[:0]
-        return replace(answer, status=status, values=values, bound=-inf, seconds=LIMITS.time_s / 2)
+        return replace(answer, status=status, values=values, bound=-inf)
 
     times_s = record_times(monkeypatch, say)
 
     optimum = find(months_of(1, 2), [monthly(1), hourly(3)])
 
-    assert times_s == [LIMITS.time_s / 2, LIMITS.time_s / 2]
+    assert len(times_s) == 2
     assert optimum.answer.status == "optimal"
     assert cost_of(optimum) == 3 * 730
 

@@ -19,7 +19,7 @@ from tests.market.mix.samples import MONTH_HOURS, cost_of, find, hourly, hours_o
 if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity
     from suanpei.market.mix.linear import Limits
-    from suanpei.market.mix.program import Problem, Solution
+    from suanpei.market.mix.solution import Problem, Solution
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 

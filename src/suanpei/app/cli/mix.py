@@ -27,6 +27,12 @@ def mix(
     phases: Annotated[
         str | None, typer.Option("--phases", help="In place of a file: train:64x20d, tune:8x60d.")
     ] = None,
+    one_seller: Annotated[
+        bool | None,
+        typer.Option(
+            "--one-seller/--any-seller", help="Each phase is one run and stands with one seller; so for --phases."
+        ),
+    ] = None,
     offers: Annotated[list[Path] | None, typer.Option("--offers", help="A file of offers; repeat for several.")] = None,
     gpu: Annotated[
         list[str] | None, typer.Option("--gpu", help="Only this card; several stand for each other, card for card.")
@@ -91,6 +97,7 @@ def mix(
         currency=currency or home_currency(out.lang),
         demand=demand,
         phases=phases,
+        one_seller=one_seller,
         offers=tuple(offers or ()),
         gpu=tuple(gpu or ()),
         region=region,

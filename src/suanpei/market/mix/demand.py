@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,8 @@ class Demand:
     """Calendar time of the start; None is not stated."""
     is_by_month: bool = False
     """Whether each step is a calendar month, taken as 730 h."""
+    needs_one_seller: bool = False
+    """Whether each step is one run, whose cards must come from one seller; else it is a pool of work."""
     assumptions: tuple[Message, ...] = ()
 
     def __post_init__(self) -> None:
@@ -124,10 +127,27 @@ class Demand:
         """Accelerators needed in each step. [-]"""
         return np.array([step.gpus for step in self.steps], dtype=np.int64)
 
+    def date_at(self, moment_s: int) -> datetime | None:
+        """Name the calendar time of a moment; months of 730 h count as calendar months. [s]
+
+        Args:
+            moment_s: From the start of the demand. [s]
+
+        Returns:
+            Local time; None where the demand has no dates. [-]
+        """
+        if self.starts_at is None:
+            return None
+        months, rest_s = divmod(moment_s, MONTH_S) if self.is_by_month else (0, moment_s)
+        month = self.starts_at.month - 1 + months
+        first = self.starts_at.replace(year=self.starts_at.year + month // 12, month=month % 12 + 1)
+        return first + timedelta(seconds=rest_s)
+
     def merged(self, unit_gpus: int = 1) -> Demand:
         """Join neighbouring steps that need the same number of whole units.
 
-        Exact for a program whose capacities are all multiples of the unit: such a capacity covers d accelerators
+        Where each step needs one seller, only neighbours of the same name. Exact for a program whose capacities are all
+        multiples of the unit: such a capacity covers d accelerators
         where it covers the next multiple of the unit, and two steps of equal demand have equal constraints.
 
         Args:
@@ -138,8 +158,9 @@ class Demand:
         """
         steps: list[DemandStep] = []
         for step in self.steps:
-            rounded = replace(step, gpus=-(-step.gpus // unit_gpus) * unit_gpus, name="")
-            if steps and steps[-1].gpus == rounded.gpus:
+            name = step.name if self.needs_one_seller else ""
+            rounded = replace(step, gpus=-(-step.gpus // unit_gpus) * unit_gpus, name=name)
+            if steps and (steps[-1].gpus, steps[-1].name) == (rounded.gpus, name):
                 steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + rounded.duration_s)
             else:
                 steps.append(rounded)

@@ -137,11 +137,16 @@ def _read_moment(row: Row, column: str) -> _Moment:
         return _Moment(kind=kind, at_s=number * UNITS_S[column])
     if re.fullmatch(r"[-−]\s*[\d.]+.*", text):
         raise _bad(row, Message("the time cannot be negative, got '{given}'", given=text))
+    if re.fullmatch(r"\d{1,2}[-/.]\d{1,2}[-/.]\d{4}.*", text):
+        raise _bad(
+            row, Message("'{given}' leaves open which is the day and which the month; write 2026-08-01", given=text)
+        )
     if re.fullmatch(r"\d+(?:\.\d+)?", text) and not _ZERO.fullmatch(text):
         raise _bad(
             row,
             Message(
-                "'{given}' names no unit of time; head the column hour, day, week or month, or write 36h or a date",
+                "'{given}' names no unit of time; head the column hour, day, week or month, or write 36h or a date such"
+                " as 2026-08-01",
                 given=text,
             ),
         )

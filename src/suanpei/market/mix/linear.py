@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf, isfinite
 from time import perf_counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
-
-SAME_COST = 1e-6
-"""Relative difference of two costs that is rounding of the solver. [-]"""
 
 SolverStatus = Literal["optimal", "best_found", "infeasible", "nothing_found"]
 """What the solver said: ``optimal`` within the gap asked for, ``best_found`` when its time was over."""
@@ -59,7 +55,6 @@ class LinearProgram:
     """Columns with bounds and costs, rows with bounds and entries; the cost is minimised."""
 
     costs: list[float] = field(default_factory=list)
-    lowest: list[float] = field(default_factory=list)
     highest: list[float] = field(default_factory=list)
     whole: list[bool] = field(default_factory=list)
     row_lowest: list[float] = field(default_factory=list)
@@ -71,7 +66,6 @@ class LinearProgram:
     def add_column(self, *, cost: float = 0.0, most: float = inf, is_whole: bool = False) -> int:
         """Add a column from zero to `most`, and give its number."""
         self.costs.append(cost)
-        self.lowest.append(0.0)
         self.highest.append(most)
         self.whole.append(is_whole)
         return len(self.costs) - 1
@@ -85,44 +79,58 @@ class LinearProgram:
         self.row_lowest.append(least)
         self.row_highest.append(most)
 
-    def solve(
-        self,
-        limits: Limits,
-        *,
-        loosened: Collection[int] = (),
-        fixed: Mapping[int, float] = MappingProxyType({}),
-        start: NDArray[np.float64] | None = None,
-    ) -> SolverAnswer:
+    def solve(self, limits: Limits, *, loosened: Collection[int] = ()) -> SolverAnswer:
         """Minimise.
 
         Args:
             limits: Time and gap at which to stop. [-]
             loosened: Columns that need not be whole this time. [-]
-            fixed: Columns with the value that they keep. [-]
-            start: A solution to begin with; None is none. [-]
 
         Returns:
             The best that was found, and the bound that the solver proved.
         """
         whole = np.array(self.whole, dtype=bool)
         whole[list(loosened)] = False
-        problem, started_s = self._describe(whole, fixed), perf_counter()
-        solver = _run(problem, limits, start)
-        if start is not None and not _is_its_own(solver, problem):
-            left_s = max(limits.time_s - (perf_counter() - started_s), 0.0)
-            solver = _run(problem, replace(limits, time_s=left_s), None)
+        problem, started_s = self._describe(whole), perf_counter()
+        solver = _run(problem, limits)
         return _read_answer(solver, problem, whole, perf_counter() - started_s)
 
-    def _describe(self, whole: NDArray[np.bool_], fixed: Mapping[int, float]) -> Any:
+    def price(self, values: NDArray[np.float64]) -> float:
+        """Sum what values of all columns cost. [unit of the objective]"""
+        return float(np.array(self.costs) @ values)
+
+    def restrict(self, columns: Sequence[int], values: NDArray[np.float64]) -> LinearProgram:
+        """Give the program of some columns, in their order, all others kept at given values.
+
+        Args:
+            columns: Those that stay free. [-]
+            values: Of all columns. [-]
+        """
+        part, numbers = LinearProgram(), np.full(len(self.costs), -1)
+        numbers[columns] = np.arange(len(columns))
+        for column in columns:
+            part.add_column(cost=self.costs[column], most=self.highest[column], is_whole=self.whole[column])
+        starts, entries, factors = np.array(self.row_starts), np.array(self.entries), np.array(self.factors)
+        is_free = numbers[entries] >= 0
+        rows = np.repeat(np.arange(len(self.row_lowest)), np.diff(starts))
+        kept = np.bincount(
+            rows[~is_free], weights=factors[~is_free] * values[entries[~is_free]], minlength=len(self.row_lowest)
+        )
+        for row in np.unique(rows[is_free]).tolist():
+            inside = slice(starts[row], starts[row + 1])
+            free = is_free[inside]
+            terms = zip(numbers[entries[inside][free]].tolist(), factors[inside][free].tolist(), strict=True)
+            part.add_row(terms, least=self.row_lowest[row] - kept[row], most=self.row_highest[row] - kept[row])
+        return part
+
+    def _describe(self, whole: NDArray[np.bool_]) -> Any:
         """Write the program as HiGHS takes it."""
         import highspy
 
-        lowest, highest = np.array(self.lowest), np.array(self.highest)
-        lowest[list(fixed)] = highest[list(fixed)] = list(fixed.values())
         problem = highspy.HighsLp()
         problem.num_col_, problem.num_row_ = len(self.costs), len(self.row_lowest)
         problem.col_cost_ = np.array(self.costs)
-        problem.col_lower_, problem.col_upper_ = lowest, highest
+        problem.col_lower_, problem.col_upper_ = np.zeros(len(self.costs)), np.array(self.highest)
         problem.row_lower_, problem.row_upper_ = np.array(self.row_lowest), np.array(self.row_highest)
         problem.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         problem.a_matrix_.start_ = np.array(self.row_starts, dtype=np.int32)
@@ -133,36 +141,22 @@ class LinearProgram:
         return problem
 
 
-def _run(problem: Any, limits: Limits, start: NDArray[np.float64] | None) -> Any:
+def _run(problem: Any, limits: Limits) -> Any:
     """Let HiGHS solve a program, and give it back with what it found."""
-    import highspy
-
     solver = _make_silent_solver()
     solver.setOptionValue("time_limit", float(limits.time_s))
     solver.setOptionValue("mip_rel_gap", float(limits.gap_fraction))
     solver.setOptionValue("mip_abs_gap", 0.0)
     solver.passModel(problem)
-    if start is not None:
-        known = highspy.HighsSolution()
-        known.col_value = start.tolist()
-        solver.setSolution(known)
     solver.run()
     return solver
-
-
-def _is_its_own(solver: Any, problem: Any) -> bool:
-    """Whether the columns cost what the solver says: where presolve alone finds the optimum, HiGHS gives the start."""
-    values = np.array(solver.getSolution().col_value)
-    if not values.size:
-        return True
-    said = float(solver.getInfo().objective_function_value)
-    return bool(abs(float(np.array(problem.col_cost_) @ values) - said) <= SAME_COST * max(abs(said), 1.0))
 
 
 def _read_answer(solver: Any, problem: Any, whole: NDArray[np.bool_], seconds: float) -> SolverAnswer:
     """Read what the solver found and proved; what it costs is summed from the values.
 
-    Without whole columns its objective is a bound only once it is optimal; before, nothing is proved.
+    Without whole columns its objective is a bound only once it is optimal; before, nothing is proved. Without any
+    column what a row asks for cannot be met.
     """
     import highspy
 
@@ -172,7 +166,7 @@ def _read_answer(solver: Any, problem: Any, whole: NDArray[np.bool_], seconds: f
     verdict: SolverStatus = "best_found" if found else "nothing_found"
     if is_optimal:
         verdict = "optimal"
-    elif status == highspy.HighsModelStatus.kInfeasible:
+    elif status == highspy.HighsModelStatus.kInfeasible or not problem.num_col_:
         verdict = "infeasible"
     values = np.array(solver.getSolution().col_value) if found else np.array([])
     if found and whole.any():

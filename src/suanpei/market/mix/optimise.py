@@ -5,14 +5,15 @@ The same road serves the mix and what it is measured against: everything reserve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suanpei.errors import NoAnswerError
 from suanpei.market.mix.capacity import find_unit, keep_undominated
-from suanpei.market.mix.demand import Demand, join_steps
-from suanpei.market.mix.program import Problem, solve
+from suanpei.market.mix.program import solve
 from suanpei.market.mix.schedule import build_schedule
+from suanpei.market.mix.solution import Problem
 from suanpei.market.mix.windows import chain_nodes, choose_starts, find_grid
 from suanpei.messages import Message
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from suanpei.market.mix.capacity import Capacity, Conditions
+    from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.linear import Limits, SolverAnswer
     from suanpei.market.mix.schedule import Schedule
 
@@ -53,6 +55,8 @@ def optimise(
     """
     usable = [capacity for capacity in capacities if capacity.units]
     check_enough(demand, usable)
+    if demand.needs_one_seller:
+        check_each_phase(demand, usable)
     merged = demand.merged(find_unit(usable))
     starts_s = choose_starts(merged, usable)
     moments = {
@@ -61,12 +65,17 @@ def optimise(
         if capacity.kind == "reserved"
         for node_s in chain_nodes(starts_s, capacity, merged.horizon_s)
     }
-    kept = keep_undominated(
-        usable,
-        peak_gpus=merged.peak_gpus,
-        starts_s=starts_s,
-        grid_s=find_grid(merged, moments),
-        start_up_hours=conditions.start_up_hours,
+    grid_s = find_grid(merged, moments)
+    kept = tuple(
+        capacity
+        for group in _group(usable, by_seller=merged.needs_one_seller)
+        for capacity in keep_undominated(
+            group,
+            peak_gpus=merged.peak_gpus,
+            starts_s=starts_s,
+            grid_s=grid_s,
+            start_up_hours=conditions.start_up_hours,
+        )
     )
     problem = Problem(demand=merged, capacities=kept, starts_s=starts_s, conditions=conditions)
     solution = solve(problem, limits)
@@ -101,6 +110,36 @@ def check_enough(demand: Demand, capacities: Iterable[Capacity]) -> None:
         )
 
 
+def check_each_phase(demand: Demand, capacities: Iterable[Capacity]) -> None:
+    """Check that for each phase some seller holds its cards alone.
+
+    Raises:
+        NoAnswerError: There is none for one.
+    """
+    gpus: defaultdict[str, int] = defaultdict(int)
+    for capacity in capacities:
+        gpus[capacity.offer.provider] += capacity.gpus
+    largest = max(gpus, key=lambda seller: gpus[seller])
+    if gpus[largest] < demand.peak_gpus:
+        raise NoAnswerError(
+            Message(
+                "no seller holds the {peak} cards of one phase alone: {seller} holds most, {gpus}; --any-seller takes"
+                " the demand as a pool of work",
+                peak=demand.peak_gpus,
+                seller=largest,
+                gpus=gpus[largest],
+            )
+        )
+
+
+def _group(capacities: Sequence[Capacity], *, by_seller: bool) -> list[list[Capacity]]:
+    """Group offers that may stand for each other: all, or those of one seller."""
+    groups: defaultdict[str, list[Capacity]] = defaultdict(list)
+    for capacity in capacities:
+        groups[capacity.offer.provider if by_seller else ""].append(capacity)
+    return [*groups.values()]
+
+
 def _check_covered(schedule: Schedule, demand: Demand) -> None:
     """Check on the schedule itself that it covers the demand, whatever the solver's tolerances were.
 
@@ -115,8 +154,8 @@ def _check_covered(schedule: Schedule, demand: Demand) -> None:
 
 
 def hold_peak(demand: Demand) -> Demand:
-    """Give the demand that needs its peak all the time."""
-    return Demand(steps=join_steps([(demand.horizon_s, demand.peak_gpus, "")]), starts_at=demand.starts_at)
+    """Give the demand that needs its peak in every step."""
+    return replace(demand, steps=tuple(replace(step, gpus=demand.peak_gpus) for step in demand.steps))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ def judge_pilot(gpus: int, plan: PlannedStep | None) -> Lesson:
                 Message("exit: checkpoints are written and read back, and a stopped run goes on from the last one"),
             ),
             lessons=(
-                Message("the step time on these machines; without --plan there is no interval that it could narrow"),
+                Message("the real step time on these machines; without --plan nothing says how much surer that makes"),
             ),
             low_seconds_after=None,
             high_seconds_after=None,
@@ -77,15 +77,15 @@ def judge_pilot(gpus: int, plan: PlannedStep | None) -> Lesson:
         criteria=criteria,
         lessons=(
             Message(
-                "a measured step has the noise between repeated measurements alone: if it is {seconds:.3g} s, its"
-                " interval is {after_low:.3g} to {after_high:.3g} s instead of {low:.3g} to {high:.3g} s",
+                "how long a step really takes: if it is {seconds:.3g} s, its 90 % interval narrows from"
+                " {low:.3g}–{high:.3g} s to {after_low:.3g}–{after_high:.3g} s, the noise between repeated"
+                " measurements; suanpei estimate --measured-step plans the rest with it",
                 seconds=plan.seconds,
                 after_low=low,
                 after_high=high,
                 low=plan.low_seconds,
                 high=plan.high_seconds,
             ),
-            Message("put it into suanpei estimate --measured-step, which plans the rest with it"),
         ),
         low_seconds_after=low,
         high_seconds_after=high,

@@ -23,7 +23,9 @@ and the cost is minimised::
 with `paid` of ``switching``: leases in whole periods, start-ups, and for spot what interruptions are expected to add.
 Where elastic units differ in size, smaller units may also be on at one level alone (`just_at`), as above it a larger
 unit may replace them. The number of largest units only rises with demand, where sizes divide one another: small units
-are taken cheapest first, so what one more large unit saves in small ones only grows.
+are taken cheapest first, so what one more large unit saves in small ones only grows. Without such units, and where any
+seller will do, the units of a size that are switched on at a level are a whole column of their own, and the offers that
+they come from follow at a vertex.
 
 What is exact: steps merge where demand is equal, and windows where demand reaches a level for equal time. What is a
 choice: contracts start at the moments of ``windows.choose_starts``; elastic units are switched last on, first off.
@@ -31,79 +33,29 @@ choice: contracts start at the moments of ``windows.choose_starts``; elastic uni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING
 
+from suanpei.market.mix.covering import add_cover, add_sellers
 from suanpei.market.mix.linear import LinearProgram
+from suanpei.market.mix.solution import KeptOn, Signed, Solution, SwitchedOn
 from suanpei.market.mix.switching import Switching, make_full_stretch
-from suanpei.market.mix.turns import solve_in_turns
+from suanpei.market.mix.turns import Stage, solve_in_turns
 from suanpei.market.mix.windows import chain_nodes, cut_windows, find_grid
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from suanpei.market.mix.capacity import Capacity, Conditions
-    from suanpei.market.mix.demand import Demand
-    from suanpei.market.mix.linear import Limits, SolverAnswer
+    from suanpei.market.mix.capacity import Capacity
+    from suanpei.market.mix.linear import Limits
+    from suanpei.market.mix.solution import Problem
     from suanpei.market.mix.windows import Runs, Window
 
-
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A demand, what can cover it, and when contracts may start."""
-
-    demand: Demand
-    """Merged."""
-    capacities: tuple[Capacity, ...]
-    starts_s: tuple[int, ...]
-    """[s]"""
-    conditions: Conditions
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signed:
-    """Units of a reserved offer from one moment to another: a term, or a lengthening by one period."""
-
-    capacity: Capacity
-    start_s: int
-    end_s: int
-    units: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class SwitchedOn:
-    """Units of an elastic offer that are on in some runs of a window."""
-
-    switching: Switching
-    window: int
-    """Number of the window."""
-    level: int
-    """Of demand, at which they are switched on. [card]"""
-    runs: Runs
-    units: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptOn:
-    """Units of an elastic offer that stay on from a window into the next."""
-
-    switching: Switching
-    window: int
-    """The earlier one."""
-    units: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Solution:
-    """What the program says."""
-
-    answer: SolverAnswer
-    windows: tuple[Window, ...]
-    signed: tuple[Signed, ...] = ()
-    switched: tuple[SwitchedOn, ...] = ()
-    kept: tuple[KeptOn, ...] = ()
+LEAST_SHARE = 0.5
+"""Share of the time that is left to the solver, however long it takes to put the program together. [-]"""
 
 
 def solve(problem: Problem, limits: Limits) -> Solution:
@@ -111,14 +63,16 @@ def solve(problem: Problem, limits: Limits) -> Solution:
 
     Args:
         problem: What is needed and on offer; the offers together must cover the peak. [-]
-        limits: Time and gap at which the solver stops. [-]
+        limits: Time, that of putting the program together counted in, and gap at which the solver stops. [-]
 
     Returns:
         The mix, with the solver's own word on how good it is.
     """
+    started_s = perf_counter()
     model = _Model(problem)
-    elastic, contracts = model.list_columns(SwitchedOn, KeptOn), model.list_columns(Signed)
-    answer = solve_in_turns(model.program, limits, elastic=elastic, contracts=contracts)
+    left_s = max(limits.time_s - (perf_counter() - started_s), limits.time_s * LEAST_SHARE)
+    elastic = [*model.list_columns(SwitchedOn, KeptOn), *model.list_rises()]
+    answer = solve_in_turns(model.program, replace(limits, time_s=left_s), elastic=elastic, stages=model.stages)
     if not answer.values.size:
         return Solution(answer=answer, windows=model.windows)
     count = {column: round(answer.values[column]) for column in model.meanings if answer.values[column] > 0.5}
@@ -146,17 +100,28 @@ class _Model:
         horizon_s = problem.demand.horizon_s
         self.nodes = {capacity: chain_nodes(problem.starts_s, capacity, horizon_s) for capacity in self.reserved}
         edges_s = {node_s for nodes in self.nodes.values() for node_s in nodes}
+        if problem.demand.needs_one_seller:
+            edges_s |= set(problem.demand.edges_s.tolist())
         self.windows = cut_windows(problem.demand, edges_s)
         self.active = {capacity: self._add_contracts(capacity) for capacity in self.reserved}
         self.switchings = self._make_switchings(edges_s)
         self.largest_gpus = max((switching.capacity.unit_gpus for switching in self.switchings), default=0)
+        has_bands = any(map(self._may_be_replaced, self.switchings))
+        self.is_each_whole = has_bands or problem.demand.needs_one_seller
         self.paid_s: dict[tuple[object, ...], int | None] = {}
+        self.stages = tuple(Stage() for _ in self.windows)
         self.elastic = [self._add_window(number, window) for number, window in enumerate(self.windows)]
         self._add_kept()
+        if problem.demand.needs_one_seller:
+            add_sellers(self.program, problem, self.windows, self._list_held)
 
     def list_columns(self, *kinds: type) -> list[int]:
         """List the columns that mean one of some kinds."""
         return [column for column, (kind, _) in self.meanings.items() if kind in kinds]
+
+    def list_rises(self) -> list[int]:
+        """List the columns of units that are switched on at a level."""
+        return [column for stage in self.stages for columns in stage.rises.values() for column in columns]
 
     def _make_switchings(self, edges_s: Iterable[int]) -> list[Switching]:
         problem = self.problem
@@ -207,38 +172,62 @@ class _Model:
     def _add_window(self, number: int, window: Window) -> dict[Switching, list[tuple[int, int]]]:
         """Add a window; gives, by elastic offer, the level and column of the units that are on from a level on."""
         program = self.program
-        reserved = program.add_column()
-        terms = [(reserved, 1.0)]
-        for capacity in self.reserved:
-            node_s = max(node_s for node_s in self.nodes[capacity] if node_s <= window.start_s)
-            terms.append((self.active[capacity][node_s], -float(capacity.unit_gpus)))
-        program.add_row(terms, least=0.0, most=0.0)
+        held = self._add_held(window)
+        first = len(program.costs)
         on: dict[Switching, list[tuple[int, int]]] = {switching: [] for switching in self.switchings}
         sums: dict[Switching, int] = {}
-        below: int | None = None
+        totals: dict[int, int] = {}
         for index, level in enumerate(window.levels):
-            total = program.add_column()
-            sum_terms = [(total, 1.0)] if below is None else [(total, 1.0), (below, -1.0)]
-            cover_terms = [(reserved, 1.0), (total, 1.0)]
+            rising: dict[int, list[int]] = {}
+            cover = {size: [(column, 1.0)] for size, column in held.items()}
             for switching in self.switchings:
-                unit = float(switching.capacity.unit_gpus)
+                size = switching.capacity.unit_gpus
                 column = self._add_switched(switching, number, level, window.at_least[index])
                 if column is None:
                     continue
                 on[switching].append((level, column))
-                sum_terms.append((column, -unit))
+                rising.setdefault(size, []).append(column)
                 if self._may_be_replaced(switching):
                     band = self._add_switched(switching, number, level, window.just_at[index])
                     if band is not None:
-                        cover_terms.append((band, unit))
+                        cover.setdefault(size, []).append((band, float(size)))
                         sums[switching] = self._add_limit(switching, column, band, sums.get(switching))
-            program.add_row(sum_terms, least=0.0, most=0.0)
-            program.add_row(cover_terms, least=float(level))
-            below = total
-        for switching, columns in on.items():
-            if columns and not self._may_be_replaced(switching):
-                program.add_row([(column, 1.0) for _, column in columns], most=float(switching.capacity.units))
+            for size, columns in rising.items():
+                totals[size], rise = self._add_total(columns, totals.get(size))
+                self.stages[number].rises.setdefault(size, []).append(rise)
+            for size, total in totals.items():
+                cover.setdefault(size, []).append((total, float(size)))
+            add_cover(program, level, cover)
+        for switching, pairs in on.items():
+            if pairs and not self._may_be_replaced(switching):
+                program.add_row([(column, 1.0) for _, column in pairs], most=float(switching.capacity.units))
+        self.stages[number].columns.extend(range(first, len(program.costs)))
         return on
+
+    def _add_held(self, window: Window) -> dict[int, int]:
+        """Add the cards that are reserved in a window; gives a column for each size of unit. [card]"""
+        terms: dict[int, list[tuple[int, float]]] = {}
+        for capacity in self.reserved:
+            node_s = max(node_s for node_s in self.nodes[capacity] if node_s <= window.start_s)
+            size = capacity.unit_gpus
+            terms.setdefault(size, []).append((self.active[capacity][node_s], -float(size)))
+        columns = {}
+        for size, active in terms.items():
+            columns[size] = self.program.add_column()
+            self.program.add_row([(columns[size], 1.0), *active], least=0.0, most=0.0)
+        return columns
+
+    def _add_total(self, columns: Iterable[int], below: int | None) -> tuple[int, int]:
+        """Add the units of a size that are on at a level: those of the level below, and those switched on at it.
+
+        Gives the columns of both.
+        """
+        program = self.program
+        total, rise = program.add_column(), program.add_column(is_whole=not self.is_each_whole)
+        program.add_row([(rise, 1.0), *((column, -1.0) for column in columns)], least=0.0, most=0.0)
+        before = [] if below is None else [(below, -1.0)]
+        program.add_row([(total, 1.0), (rise, -1.0), *before], least=0.0, most=0.0)
+        return total, rise
 
     def _may_be_replaced(self, switching: Switching) -> bool:
         """Whether units may be on at one level alone: smaller ones, where starting costs nothing."""
@@ -264,12 +253,23 @@ class _Model:
         paid_s = self.paid_s[key]
         if paid_s is None:
             return None
-        column = self.program.add_column(cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=True)
+        column = self.program.add_column(
+            cost=capacity.hour_price * paid_s / HOUR_S, most=capacity.units, is_whole=self.is_each_whole
+        )
         self.meanings[column] = (
             SwitchedOn,
             {"switching": switching, "window": number, "level": level, "runs": runs},
         )
         return column
+
+    def _list_held(self, capacity: Capacity, number: int) -> list[tuple[int, float]]:
+        """List the cards of an offer that are held throughout a window of one level."""
+        gpus = float(capacity.unit_gpus)
+        if capacity in self.active:
+            nodes = [node_s for node_s in self.nodes[capacity] if node_s <= self.windows[number].start_s]
+            return [(self.active[capacity][nodes[-1]], gpus)]
+        on = next(pairs for switching, pairs in self.elastic[number].items() if switching.capacity is capacity)
+        return [(column, gpus) for _, column in on]
 
     def _add_kept(self) -> None:
         """Let units stay on from one window into the next, which saves a start."""
@@ -285,4 +285,5 @@ class _Model:
                 ):
                     busy = [(other, -1.0) for level, other in columns if level <= gpus]
                     self.program.add_row([(column, 1.0), *busy], most=0.0)
+                self.stages[number + 1].columns.append(column)
                 self.meanings[column] = (KeptOn, {"switching": switching, "window": number})

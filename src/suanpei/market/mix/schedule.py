@@ -19,13 +19,13 @@ from suanpei.money import Money
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from suanpei.market.mix.capacity import Capacity, Kind
     from suanpei.market.mix.demand import Demand
-    from suanpei.market.mix.program import KeptOn, Signed, Solution, SwitchedOn
+    from suanpei.market.mix.solution import KeptOn, Signed, Solution, SwitchedOn
     from suanpei.market.mix.switching import Lease, Switching
 
 
@@ -97,6 +97,20 @@ class Schedule:
         Returns:
             One number per step. [-]
         """
+        return self._count_held(lambda capacity: capacity.kind == kind, edges_s)
+
+    def held_by_seller(self, edges_s: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Count the accelerators that are held from each seller in each step, as `held_gpus` does. [s] → [-]"""
+        capacities = [*(item.capacity for item in self.contracts), *(item.capacity for item in self.usages)]
+        sellers = dict.fromkeys(capacity.offer.provider for capacity in capacities)
+
+        def count(seller: str) -> NDArray[np.int64]:
+            return self._count_held(lambda capacity: capacity.offer.provider == seller, edges_s)
+
+        return {seller: count(seller) for seller in sellers}
+
+    def _count_held(self, is_counted: Callable[[Capacity], bool], edges_s: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count the accelerators of some offers that are held in each step. [s] → [-]"""
         changes = np.zeros(len(edges_s), dtype=np.int64)
 
         def add(start_s: int, end_s: int, gpus: int) -> None:
@@ -104,10 +118,10 @@ class Schedule:
             changes[min(int(np.searchsorted(edges_s, end_s)), len(edges_s) - 1)] -= gpus
 
         for contract in self.contracts:
-            if contract.capacity.kind == kind:
+            if is_counted(contract.capacity):
                 add(contract.start_s, contract.end_s, contract.gpus)
         for usage in self.usages:
-            if usage.capacity.kind == kind:
+            if is_counted(usage.capacity):
                 for lease, units in usage.leases:
                     add(lease.start_s, lease.end_s, units * usage.capacity.unit_gpus)
         return np.cumsum(changes)[:-1]
@@ -257,9 +271,9 @@ def _rent_part(capacity: Capacity, paid_gpu_hours: Decimal) -> CostPart:
 def _use_part(usage: Usage) -> CostPart:
     provider, starts = usage.capacity.offer.provider, usage.starts
     name = (
-        Message("spot from {provider}, started {starts} times", provider=provider, starts=starts)
+        Message("spot from {provider} (starts: {starts})", provider=provider, starts=starts)
         if usage.capacity.kind == "spot"
-        else Message("elastic from {provider}, started {starts} times", provider=provider, starts=starts)
+        else Message("elastic from {provider} (starts: {starts})", provider=provider, starts=starts)
     )
     return _bill(usage.capacity, usage.paid_gpu_hours, name)
 

@@ -12,8 +12,10 @@ from suanpei.report.locale import translate
 from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.figures import UNKNOWN, say_money_span, say_share
 from suanpei.report.text.layout import Bar, ByWidth, Paragraph, heading, make_table
-from suanpei.report.text.mix_rest import render_arithmetic, render_owning, render_pilots, say_missing
-from suanpei.units import DAY_S, HOUR_S, MONTH_HOURS
+from suanpei.report.text.mix_beside import render_owning, render_pilots
+from suanpei.report.text.mix_held import render_contracts, render_split_phases, render_usage, say_day
+from suanpei.report.text.mix_rest import render_arithmetic, say_missing
+from suanpei.units import HOUR_S, MONTH_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +28,16 @@ if TYPE_CHECKING:
     from suanpei.verbs.mix_rows import WayRow
     from suanpei.verbs.mix_timeline import TimelineRow
 
-MOST_ROWS = 24
-"""Contracts and sellers that are listed; the others are summed in one line."""
-
 
 def render_mix(result: MixResult, lang: Language) -> RenderableType:
     """Render the mix, what it is measured against, and what was assumed."""
     parts: list[RenderableType] = [*_render_head(result, lang)]
     parts += [Text(), _ways_table(result, lang), *_say_range(result.mix, lang)]
-    parts += _list_reasons(result.baselines, lang)
+    parts += [Paragraph(translate(_say_baselines(result), lang), style="dim"), *_list_reasons(result.baselines, lang)]
     parts += _render_timeline(result, lang)
-    parts += _render_contracts(result.mix, lang)
-    parts += _render_usage(result, lang)
+    parts += render_split_phases(result, lang)
+    parts += render_contracts(result.mix, lang)
+    parts += render_usage(result, lang)
     parts += render_arithmetic(result, lang)
     parts += render_pilots(result, lang)
     parts += render_owning(result, lang)
@@ -119,6 +119,15 @@ def _ways_table(result: MixResult, lang: Language) -> Table:
     return table
 
 
+def _say_baselines(result: MixResult) -> Message:
+    """Say what the mix is measured against."""
+    return Message(
+        "all reserved: contracts for {peak} cards from start to end, at the least cost; all on demand: only elastic"
+        " offers, no contract and no spot.",
+        peak=f"{result.demand.peak_gpus:,}",
+    )
+
+
 def _sum_kinds(way: WayRow) -> list[str]:
     """Sum the cost by kind."""
     zero = way.total - way.total
@@ -198,11 +207,9 @@ def _timeline_table(result: MixResult, lang: Language, *, is_wide: bool) -> Tabl
 
 def say_start(row: TimelineRow, lang: Language) -> str:
     """Name the beginning of a period: its date, else its day or month."""
-    if row.starts_at is not None:
-        return row.starts_at.date().isoformat()
-    if row.hours >= MONTH_HOURS or row.start_hours % MONTH_HOURS == 0 < row.start_hours:
+    if row.starts_at is None and (row.hours >= MONTH_HOURS or row.start_hours % MONTH_HOURS == 0 < row.start_hours):
         return translate(Message("month {number}", number=round(row.start_hours / MONTH_HOURS) + 1), lang)
-    return translate(Message("day {number}", number=round(row.start_hours * HOUR_S / DAY_S) + 1), lang)
+    return say_day(row.start_hours, row.starts_at, lang)
 
 
 def say_cards(gpus: float) -> str:
@@ -210,91 +217,3 @@ def say_cards(gpus: float) -> str:
     if gpus == 0:
         return UNKNOWN
     return f"{gpus:,.0f}" if abs(gpus - round(gpus)) < 0.05 else f"{gpus:,.1f}"
-
-
-def _render_contracts(way: WayRow, lang: Language) -> list[RenderableType]:
-    """List what to sign."""
-    if not way.contracts:
-        return []
-    table = make_table(
-        [
-            (translate("Sign on", lang), "left"),
-            (translate("Paid for", lang), "right"),
-            (translate("Cards", lang), "right"),
-            (translate("Seller", lang), "left"),
-            (translate("Per card-hour", lang), "right"),
-            (translate("Cost", lang), "right"),
-        ]
-    )
-    table.columns[3].no_wrap = False  # a name may be broken, an amount never
-    for row in way.contracts[:MOST_ROWS]:
-        table.add_row(
-            translate(Message("day {number}", number=f"{row.start_hours * HOUR_S / DAY_S + 1:.4g}"), lang),
-            translate(name_duration(row.paid_hours * HOUR_S), lang),
-            f"{row.gpus:,}",
-            row.provider,
-            str(row.price_per_gpu_hour),
-            str(row.cost),
-        )
-    parts: list[RenderableType] = [heading(translate("Contracts to sign", lang)), table]
-    rest = way.contracts[MOST_ROWS:]
-    if rest:
-        zero = way.total - way.total
-        more = Message(
-            "and {count} more contracts, {cost} together (--json lists all)",
-            count=len(rest),
-            cost=sum((row.cost for row in rest), zero),
-        )
-        parts.append(Paragraph(translate(more, lang)))
-    beyond = sum(row.hours_beyond_demand * row.gpus for row in way.contracts)
-    if beyond:
-        note = Message("Of it, {hours} card-hours are paid after the demand is over.", hours=f"{beyond:,.0f}")
-        parts.append(Paragraph(translate(note, lang), style="dim"))
-    return parts
-
-
-def _render_usage(result: MixResult, lang: Language) -> list[RenderableType]:
-    """List what is rented by the hour."""
-    way = result.mix
-    if not way.usage:
-        return []
-    table = make_table(
-        [
-            (translate("Kind", lang), "left"),
-            (translate("Seller", lang), "left"),
-            (translate("Card-hours used", lang), "right"),
-            (translate("paid", lang), "right"),
-            (translate("Starts", lang), "right"),
-            (translate("Per card-hour", lang), "right"),
-            (translate("Cost", lang), "right"),
-        ]
-    )
-    table.columns[1].no_wrap = False
-    kinds = {"elastic": translate("Elastic", lang), "spot": translate("Spot", lang)}
-    for row in way.usage[:MOST_ROWS]:
-        table.add_row(
-            kinds[row.kind],
-            row.provider,
-            f"{row.useful_gpu_hours:,.0f}",
-            f"{row.paid_gpu_hours:,.0f}",
-            f"{row.starts:,}",
-            str(row.price_per_gpu_hour),
-            str(row.cost),
-        )
-    parts: list[RenderableType] = [heading(translate("Rented by the hour", lang)), table]
-    rest = way.usage[MOST_ROWS:]
-    if rest:
-        zero = way.total - way.total
-        more = Message(
-            "and {count} more sellers, {cost} together (--json lists all)",
-            count=len(rest),
-            cost=sum((row.cost for row in rest), zero),
-        )
-        parts.append(Paragraph(translate(more, lang)))
-    if result.start_up_hours:
-        note = Message(
-            "Each start is paid for {time} before it works, rounded up to the seller's billing period.",
-            time=name_duration(result.start_up_hours * HOUR_S),
-        )
-        parts.append(Paragraph(translate(note, lang), style="dim"))
-    return parts

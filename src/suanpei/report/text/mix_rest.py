@@ -1,4 +1,4 @@
-"""What stands below a mix: the arithmetic, where a saving of 30 % is true, trial and ramp, owning."""
+"""What stands below a mix: the arithmetic, where a saving of 30 % is true, what is missing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from suanpei.messages import Message, name_duration
 from suanpei.report.locale import translate
 from suanpei.report.text.layout import Paragraph, heading
+from suanpei.report.text.quote_notes import say_length
 from suanpei.units import HOUR_S
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from suanpei.report.locale import Language
     from suanpei.verbs.mix import MixResult
     from suanpei.verbs.mix_arithmetic import ArithmeticCheck, BreakEven, TwoLevels
-    from suanpei.verbs.mix_extras import PilotRow
     from suanpei.verbs.mix_rows import SolverNote
 
 
@@ -106,8 +106,8 @@ def _say_level(check: ArithmeticCheck) -> Message:
         )
     return Message(
         "That is {gpus} cards from start to end at {cost}, {share} below the program's mix, as cards on hand, whole"
-        " nodes and start-ups do not enter it: {against_reserved} less than all reserved, {against_demand} less than"
-        " all on demand.",
+        " nodes, start-ups and one seller per phase do not enter it: {against_reserved} less than all reserved,"
+        " {against_demand} less than all on demand.",
         **values,
     )
 
@@ -116,11 +116,11 @@ def _say_break_even(even: BreakEven) -> list[Message]:
     """Say from how much use on the shortest contract pays, and how one run is cheaper where demand is one."""
     messages = [
         Message(
-            "Break-even: a card that is used more than {hours} h ({days} days) of the {period} that {provider} sells at"
-            " least ({price}) is cheaper reserved for them.",
+            "Break-even: a card that is used more than {hours} h ({days} days) in the shortest contract of {provider}"
+            " ({period}, {price} per card-hour) is cheaper reserved.",
             hours=f"{even.hours:,.0f}",
             days=f"{even.days:.2f}",
-            period=name_duration(even.period_hours * HOUR_S),
+            period=say_length(even.period_hours) or name_duration(even.period_hours * HOUR_S),
             provider=even.provider,
             price=even.price_per_gpu_hour,
         )
@@ -207,71 +207,6 @@ def _say_holds(region: SavingRegion, result: MixResult) -> list[Message]:
                 else Message("Here it is not true against all on demand: {saving}.", saving=saving)
             )
     return messages
-
-
-def render_pilots(result: MixResult, lang: Language) -> list[RenderableType]:
-    """Render the trial and the ramp: price, when they are passed, what they teach."""
-    parts: list[RenderableType] = []
-    for pilot in result.pilots:
-        parts += [heading(translate(_name_pilot(pilot), lang))]
-        lines = [_say_price(pilot), *pilot.criteria, *pilot.lessons]
-        parts += [Paragraph(translate(line, lang), bullet="  - ") for line in lines]
-    return parts
-
-
-def _name_pilot(pilot: PilotRow) -> Message:
-    time = name_duration(pilot.hours * HOUR_S)
-    if pilot.kind == "trial":
-        return Message("Trial: {gpus} cards for {time}", gpus=pilot.gpus, time=time)
-    return Message("Small cluster first: up to {gpus} cards over {time}", gpus=pilot.gpus, time=time)
-
-
-def _say_price(pilot: PilotRow) -> Message:
-    if pilot.cost is None:
-        return Message("no price: {reason}", reason=pilot.reason)
-    if pilot.kind == "trial":
-        return Message("costs {cost} on top of the mix", cost=pilot.cost)
-    return Message(
-        "costs {cost} on top of the mix, and the demand starts {time} later",
-        cost=pilot.cost,
-        time=name_duration(pilot.hours * HOUR_S),
-    )
-
-
-def render_owning(result: MixResult, lang: Language) -> list[RenderableType]:
-    """Render what owning machines would cost."""
-    owning = result.owning
-    if owning is None:
-        return []
-    messages = [
-        Message(
-            "{machines} machines of {gpus} cards hold the peak: {price} at once, {per_month} per machine and month"
-            " ({per_hour} per card-hour, used or not).",
-            machines=owning.machines,
-            gpus=owning.machine_gpus,
-            price=owning.price_of_machines,
-            per_month=owning.per_machine_month,
-            per_hour=owning.per_gpu_hour,
-        ),
-        Message(
-            "Over these {months} months that is {total}; the mix costs {mix}.",
-            months=f"{owning.months:.3g}",
-            total=owning.total,
-            mix=result.mix.total,
-        ),
-    ]
-    if owning.break_even_hours_per_month is not None:
-        messages.append(
-            Message(
-                "A card that is used more than {hours} h in every month of its life is cheaper owned than by the hour.",
-                hours=f"{owning.break_even_hours_per_month:,.0f}",
-            )
-        )
-    messages.append(Message("Not in it: {missing}.", missing=list(owning.missing)))
-    return [
-        heading(translate("Buying and hosting instead", lang)),
-        *(Paragraph(translate(message, lang), bullet="  - ") for message in messages),
-    ]
 
 
 def say_missing(part: MissingPart) -> Message:
