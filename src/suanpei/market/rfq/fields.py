@@ -135,14 +135,14 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
             ),
             Field(
                 key="price_card_hour",
-                label=Message("Price per card and hour [currency/card-hour]"),
+                label=Message("Price per card and hour [currency per card-hour]"),
                 kind="money",
                 example="1",
                 width=14,
             ),
             Field(
                 key="price_node_month",
-                label=Message("Price per machine and month of 730 h [currency/machine-month]"),
+                label=Message("Price per machine and month of 730 h [currency per machine-month]"),
                 kind="money",
                 example="5840",
                 width=16,
@@ -238,7 +238,7 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
             Field(key="set_up_price", label=Message("Set-up, once [currency]"), kind="money", example="0", width=12),
             Field(
                 key="fabric_price",
-                label=Message("Network between machines [currency/card-hour]"),
+                label=Message("Network between machines [currency per card-hour]"),
                 kind="money",
                 example="0",
                 width=15,

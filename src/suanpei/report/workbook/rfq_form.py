@@ -25,7 +25,7 @@ from suanpei.market.rfq.marker import (
 from suanpei.market.rfq.requirements import list_requirements
 from suanpei.messages import Message
 from suanpei.report.locale import translate
-from suanpei.report.workbook.sheet import SheetWriter, save_reproducibly
+from suanpei.report.workbook.sheet import SheetWriter, save_reproducibly, start_book
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.fields import Field
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 
 LINES = 20
 """Numbered lines for offers; a seller may add more."""
-_NUMBER_WIDTH = 7
+_NUMBER_WIDTH = 9
+_HEAD_COLUMN = 3
+"""Of the value of the head: its label runs over the cell before it."""
 _HEAD_INPUTS = 4
 """Narrow cells side by side in which one value of the head is written."""
-_ANSWER_WIDTHS = {"group": 15, "item": 20, "need": 52, "basis": 38, "answer": 11, "comment": 36}
+_ANSWER_WIDTHS = {"group": 18, "item": 21, "need": 54, "basis": 40, "answer": 10, "comment": 38}
 
 
 def save_forms(result: RfqResult) -> None:
@@ -78,12 +80,10 @@ def write_form(specification: Specification, lang: Language, words: FormWords, *
         MissingExtraError: openpyxl is not installed.
     """
     try:
-        from openpyxl import Workbook
+        book = start_book()
     except ImportError as error:
         package, extra = "openpyxl", "report"
         raise MissingExtraError(package, extra) from error
-    book = Workbook()
-    book.remove(book.active)
     _write_requirements(book, specification, lang, words)
     _write_offers(book, specification, lang, words, seller)
     hidden = book.create_sheet(FORM_SHEET)
@@ -134,7 +134,9 @@ def _write_requirements(book: Any, specification: Specification, lang: Language,
     sheet.fit_heights(first, last)
     sheet.choice(words.choices("answer", lang).values(), column=4, first_row=first, last_row=last)
     sheet.freeze(header + 1, 2)
-    sheet.print_on_a4(last_row=last, columns=len(ANSWER_COLUMNS), title_rows=(header, header), pages_wide=1)
+    sheet.print_on_a4(
+        last_row=last, title_row=header, footer=_footer(specification, lang), groups=[len(ANSWER_COLUMNS)]
+    )
     sheet.protect()
 
 
@@ -148,15 +150,17 @@ def _write_offers(book: Any, specification: Specification, lang: Language, words
             lang,
         ),
         style="title",
+        column=1,
     )
     for sentence in _instructions(lang):
-        sheet.text_row(TEXT_ROLE, sentence)
+        sheet.text_row(TEXT_ROLE, sentence, column=1)
+    inputs = range(_HEAD_COLUMN, _HEAD_COLUMN + _HEAD_INPUTS)
     for field in HEAD_FIELDS:
         value = seller if field.key == "seller" else ""
-        cells = ["", _label(field, lang), value, *[""] * (_HEAD_INPUTS - 1)]
-        row = sheet.row(f"{HEAD_PREFIX}{field.key}", cells, style="head", inputs=range(2, 2 + _HEAD_INPUTS))
+        cells = ["", _label(field, lang), "", value, *[""] * (_HEAD_INPUTS - 1)]
+        row = sheet.row(f"{HEAD_PREFIX}{field.key}", cells, style="head", inputs=inputs)
         if field.kind == "date":
-            sheet.field(field, lang, column=2, first_row=row, last_row=row)
+            sheet.field(field, lang, column=_HEAD_COLUMN, first_row=row, last_row=row)
     headings = [""]
     for group in LINE_GROUPS:
         headings += [translate(group.heading, lang), *[""] * (len(group.fields) - 1)]
@@ -175,8 +179,26 @@ def _write_offers(book: Any, specification: Specification, lang: Language, words
     sheet.widths([_NUMBER_WIDTH, *(field.width for field in LINE_FIELDS)])
     sheet.fit_heights(header, header + 1)
     sheet.freeze(header + 1, 2)
+    groups = [len(group.fields) for group in LINE_GROUPS]
     sheet.print_on_a4(
-        last_row=last, columns=len(LINE_FIELDS) + 1, title_rows=(header, header), pages_wide=3, title_columns=2
+        last_row=last,
+        title_row=header,
+        footer=_footer(specification, lang),
+        groups=[1 + groups[0], *groups[1:]],
+        repeated=1,
+    )
+
+
+def _footer(specification: Specification, lang: Language) -> str:
+    """Name the form on every printed page."""
+    return translate(
+        Message(
+            "Offer for {gpus} × {accelerator}, request {request}",
+            gpus=specification.gpus,
+            accelerator=specification.accelerator,
+            request=specification.request_hash,
+        ),
+        lang,
     )
 
 
