@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError, MissingExtraError
-from suanpei.market.rfq.fields import HEAD_FIELDS, LINE_FIELDS, LINE_GROUPS, NUMBER_KEY
+from suanpei.market.rfq.fields import BUYER_FIELDS, HEAD_FIELDS, LINE_FIELDS, LINE_GROUPS, NUMBER_KEY
 from suanpei.market.rfq.marker import (
     ANSWER_COLUMNS,
+    BUYER_PREFIX,
     EXAMPLE_ROLE,
     FORM_SHEET,
     HEAD_PREFIX,
@@ -21,6 +22,7 @@ from suanpei.market.rfq.marker import (
     NEED_PREFIX,
     TEXT_ROLE,
     write_marker,
+    write_sign,
 )
 from suanpei.market.rfq.requirements import list_requirements
 from suanpei.messages import Message
@@ -41,6 +43,8 @@ _HEAD_COLUMN = 3
 """Of the value of the head: its label runs over the cell before it."""
 _HEAD_INPUTS = 4
 """Narrow cells side by side in which one value of the head is written."""
+_BUYER_COLUMN = 2
+"""Of what the buyer fills in above the requirements."""
 _ANSWER_WIDTHS = {"group": 18, "item": 21, "need": 54, "basis": 40, "answer": 10, "comment": 38}
 
 
@@ -90,7 +94,7 @@ def write_form(specification: Specification, lang: Language, words: FormWords, *
     for row in _describe(specification, lang, words):
         hidden.append(row)
     hidden.sheet_state = "hidden"
-    book.active = 1
+    book.active = 0
     return save_reproducibly(book, specification.as_of)
 
 
@@ -111,8 +115,21 @@ def _write_requirements(book: Any, specification: Specification, lang: Language,
     sheet.text_row(TEXT_ROLE, translate("What we need", lang), style="title")
     sheet.text_row(
         TEXT_ROLE,
-        translate("Please mark each row as met or not, and write figures and deviations into the last column.", lang),
+        translate(
+            "Green cells are filled by the buyer before this is sent. Sellers: please mark each row as met or not, and"
+            " write figures and deviations into the last column.",
+            lang,
+        ),
     )
+    for field in BUYER_FIELDS:
+        row = sheet.row(
+            f"{BUYER_PREFIX}{field.key}",
+            [translate(field.label, lang), "", ""],
+            style="head",
+            inputs=(_BUYER_COLUMN,),
+            filler="buyer",
+        )
+        sheet.field(field, lang, column=_BUYER_COLUMN, first_row=row, last_row=row)
     sheet.hidden_row(KEYS_ROLE, *ANSWER_COLUMNS)
     labels = (
         translate("Section", lang),
@@ -152,7 +169,7 @@ def _write_offers(book: Any, specification: Specification, lang: Language, words
         style="title",
         column=1,
     )
-    for sentence in _instructions(lang):
+    for sentence in _instructions(specification, lang):
         sheet.text_row(TEXT_ROLE, sentence, column=1)
     inputs = range(_HEAD_COLUMN, _HEAD_COLUMN + _HEAD_INPUTS)
     for field in HEAD_FIELDS:
@@ -202,7 +219,7 @@ def _footer(specification: Specification, lang: Language) -> str:
     )
 
 
-def _instructions(lang: Language) -> tuple[str, ...]:
+def _instructions(specification: Specification, lang: Language) -> tuple[str, ...]:
     return (
         translate(
             "One line per configuration that you offer. Cells with * must be filled; 0 where nothing is billed.", lang
@@ -213,8 +230,11 @@ def _instructions(lang: Language) -> tuple[str, ...]:
             lang,
         ),
         translate(
-            "The grey line is an example with invented figures and is not read. Please leave hidden rows and columns as"
-            " they are.",
+            Message(
+                "The grey line is an example with invented figures and is not read. Please leave hidden rows and"
+                " columns as they are, and send the whole workbook ({sign}).",
+                sign=write_sign(specification),
+            ),
             lang,
         ),
     )
