@@ -47,7 +47,10 @@ class FormWords:
         """Find the code of what a seller picked, in either language or as the code itself; None where it is none."""
         wanted = fold(text)
         for code, word in self.table["choices"][choices].items():
-            if wanted in {fold(code), *map(fold, (*(word[language] for language in FORM_LANGUAGES), *word.get("also", ())))}:
+            if wanted in {
+                fold(code),
+                *map(fold, (*(word[language] for language in FORM_LANGUAGES), *word.get("also", ()))),
+            }:
                 return str(code)
         return None
 
