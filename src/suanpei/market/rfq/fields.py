@@ -49,7 +49,7 @@ HEAD_FIELDS: tuple[Field, ...] = (
 
 BUYER_FIELDS: tuple[Field, ...] = (
     Field(key="buyer", label=Message("Buyer"), kind="text"),
-    Field(key="buyer_contact", label=Message("Contact of the buyer, telephone, e-mail"), kind="text"),
+    Field(key="buyer_contact", label=Message("Contact of the buyer"), kind="text"),
     Field(key="reply_by", label=Message("Reply by (YYYY-MM-DD)"), kind="date"),
     Field(key="start", label=Message("Needed from (YYYY-MM-DD)"), kind="date"),
     Field(key="valid_at_least", label=Message("Quote valid at least until (YYYY-MM-DD)"), kind="date"),

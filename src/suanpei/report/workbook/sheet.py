@@ -51,6 +51,7 @@ class SheetWriter:
         name = FONTS[lang]
         thin = Side(style="thin", color="FFBFBFBF")
         self._border = Border(left=thin, right=thin, top=thin, bottom=thin)
+        self._ruled = Border(top=thin, bottom=thin)
         self._wrapped = Alignment(wrap_text=True, vertical="top")
         self._fonts = {
             "text": Font(name=name, size=10),
@@ -114,6 +115,8 @@ class SheetWriter:
             if style != "head":
                 cell.border = self._border
             if column in filled:
+                if style == "head":
+                    cell.border = self._ruled
                 cell.fill = self._input_fills[filler]
                 cell.protection = self._unlocked
         return row
@@ -222,7 +225,7 @@ class SheetWriter:
         if repeated:
             sheet.print_title_cols = f"B:{self._letter(repeated - 1)}"
         sheet.page_margins.left = sheet.page_margins.right = 0.4
-        sheet.page_margins.top = sheet.page_margins.bottom = 0.5
+        sheet.page_margins.top, sheet.page_margins.bottom, sheet.page_margins.footer = 0.5, 0.6, 0.3
         sheet.oddFooter.left.text = footer.replace("&", "&&")
         sheet.oddFooter.right.text = "&P / &N"
 

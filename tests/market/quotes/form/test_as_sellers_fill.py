@@ -21,6 +21,7 @@ from suanpei.market.quotes.form.read import is_form, read_form
 from suanpei.market.rfq.fields import BUYER_FIELDS
 from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
 from suanpei.market.rfq.words import FORM_LANGUAGES
+from suanpei.report.locale import translate
 from tests.market.quotes.form_samples import HEAD, LINE, fill, fill_text, to_document
 from tests.market.rfq.samples import CATALOGUE, WORDS
 
@@ -261,11 +262,11 @@ def test_what_the_buyer_wants_is_kept_and_held_against_the_offers(language: Form
     said = {"buyer": "丙科技", "reply_by": "2026-12-05", "valid_at_least": "2026-12-31", "wanted_invoice": "special"}
     lines = [LINE, {**LINE, "invoice": "ordinary"}]
     quotes = read_form(to_document(with_buyer(fill(language, lines, answers={}), said, language)), CATALOGUE)
-    invoice = WORDS.choices("invoice", language)["special"]
     assert str(quotes.assumptions[1]) == (
         "the form was sent with: Buyer: 丙科技, Reply by (YYYY-MM-DD): 2026-12-05,"
-        f" Quote valid at least until (YYYY-MM-DD): 2026-12-31, Invoice wanted: {invoice}"
+        " Quote valid at least until (YYYY-MM-DD): 2026-12-31, Invoice wanted: special VAT invoice"
     )
+    assert translate(quotes.assumptions[1], "zh").endswith("所需发票类型：增值税专用发票")
     assert [str(question.problem) for question in quotes.questions] == [
         "the quote is valid until 2026-12-15, asked for was 2026-12-31 at least",
         "row 15 is offered with ordinary invoice, wanted is special VAT invoice",

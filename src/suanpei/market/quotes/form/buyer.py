@@ -10,13 +10,16 @@ from suanpei.market.rfq.fields import BUYER_FIELDS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import date
 
     from suanpei.market.quotes.document import Unread
-    from suanpei.market.quotes.form.cells import FilledLine, FormCells
+    from suanpei.market.quotes.form.cells import Cell, FilledLine, FormCells
     from suanpei.market.quotes.form.line import Head
     from suanpei.market.quotes.form.values import ValueReader
+    from suanpei.market.rfq.fields import Field
+    from suanpei.market.rfq.words import FormWords
+    from suanpei.messages import Wording
 
 _INVOICES = "invoice"
 """The list of invoices, and the field of a line in which one is picked."""
@@ -48,13 +51,22 @@ def read_buyer(form: FormCells, reader: ValueReader) -> tuple[Buyer, tuple[Unrea
     filled = [(field, cell) for field, cell in filled if not is_blank(cell.text)]
     days = {field.key: own.day(field.key, cell) for field, cell in filled if field.kind == "date"}
     choices = {field.key: own.choice(field.key, cell) for field, cell in filled if field.kind == "choice"}
-    said = [Message("{label}: {value}", label=field.label, value=cell.text) for field, cell in filled]
+    said = [
+        Message("{label}: {value}", label=field.label, value=_say(field, cell, choices, own.words))
+        for field, cell in filled
+    ]
     buyer = Buyer(
         valid_at_least=days.get("valid_at_least"),
         invoice=choices.get("wanted_invoice"),
         said=(Message("the form was sent with: {said}", said=said),) if said else (),
     )
     return buyer, tuple(own.unread)
+
+
+def _say(field: Field, cell: Cell, choices: Mapping[str, str | None], words: FormWords) -> Wording | str:
+    """Say what stands in a cell: a choice in the reader's language, anything else as written."""
+    code = choices.get(field.key)
+    return cell.text if code is None else words.wording(field.choices, code)
 
 
 def ask_for_validity(buyer: Buyer, head: Head, form: FormCells, reader: ValueReader) -> None:

@@ -15,6 +15,7 @@ from suanpei.market.rfq.marker import (
     HEAD_PREFIX,
     KEYS_ROLE,
     LABELS_ROLE,
+    MARKER,
     NEED_PREFIX,
     TEXT_ROLE,
     Marker,
@@ -130,11 +131,10 @@ def find_markers(document: Document) -> Iterator[tuple[Sheet, Marker]]:
 
 
 def _find_marker(line: Line) -> tuple[int, Marker | None]:
-    for column, text in enumerate(line.cells):
-        marker = read_marker(text) or read_sign(text)
-        if marker is not None:
-            return column, marker
-    return 0, None
+    """Find the first cell with a marker; most lines of most files hold none, so the name is looked for first."""
+    named = (column for column, text in enumerate(line.cells) if MARKER in text)
+    found = ((column, read_marker(line.cells[column]) or read_sign(line.cells[column])) for column in named)
+    return next(((column, marker) for column, marker in found if marker is not None), (0, None))
 
 
 def take_apart(document: Document, words: FormWords) -> FormFile | None:
