@@ -44,6 +44,16 @@ class Message:
         return self.key.format(**joined)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """A text that a file of data holds in every language, to fill a message with."""
+
+    by_language: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return self.by_language["en"]
+
+
 def name_duration(duration_s: float) -> Message:
     """Write a duration for a person, with its unit in the reader's language: ``7.4 days``, ``7.4 天``. [s]
 

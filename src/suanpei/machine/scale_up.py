@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from suanpei.machine.table import Row
 
 MICROSECONDS_PER_S = 1e6
+WITHOUT_PEER_ACCESS = " without P2P"
+"""Ends the name of a PCIe link over which cards cannot copy directly."""
 LANES = 16
 """Lanes to which the PCIe rows of ``fabrics.csv`` refer."""
 GUESSES = (
@@ -107,7 +109,7 @@ def pcie_link(catalogue: Catalogue, row: Row) -> Link:
         ring_bytes_per_s = line_bytes_per_s * pcie["without_peer_access"]["efficiency"]
         latency_us = pcie["without_peer_access"]["latency_us"]
         halves_share = 1.0
-        name = f"{name} without P2P"
+        name = f"{name}{WITHOUT_PEER_ACCESS}"
     return Link(
         name=name,
         bytes_per_s=line_bytes_per_s,

@@ -84,7 +84,7 @@ def fill(
     columns = {cell.value: cell.column for row in offers.iter_rows() if row[0].value == "keys" for cell in row}
     roles = {row[0].value: row[0].row for row in offers.iter_rows() if row[0].value}
     for key, value in head.items():
-        offers.cell(roles[f"head.{key}"], 4).value = value
+        offers.cell(roles[f"head.{key}"], 5).value = value
     for number, line in enumerate(lines):
         for key, value in line.items():
             offers.cell(roles["example"] + 1 + number, columns[key]).value = say(key, value, language)

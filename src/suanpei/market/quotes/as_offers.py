@@ -154,7 +154,7 @@ class _Maker:
             links=links,
             date=quoted.quote_date,
             source=f"{quoted.source.file}:{quoted.source.cell}",
-            note=quoted.note,
+            note="; ".join(filter(None, (quoted.note, *map(str, quoted.remarks)))),
             tax=Tax(state=price.tax, rate_fraction=price.tax_rate),
             charges=quoted.charges.priced_in(price.currency, self.rates),
             payment=quoted.payment,

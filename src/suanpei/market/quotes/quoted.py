@@ -123,8 +123,11 @@ class QuotedOffer:
     """``high`` where the row's own words settle price, unit and card; ``medium`` where something was inferred; ``low``
     where the amount is open or suspicious."""
     note: str
+    """The seller's own words."""
     charges: Charges = NO_CHARGES
     payment: Payment = NO_PAYMENT
+    remarks: tuple[Message, ...] = ()
+    """What else the seller filled into a form, under the names of its fields and requirements."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from suanpei.machine.table import UNDATED
+from suanpei.market.rfq.software import TABLE, cite
 from suanpei.units import DAY_S, GIB_BYTES, HOUR_S, TERA
 
 if TYPE_CHECKING:
@@ -18,21 +18,9 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.machine.cluster import Cluster
     from suanpei.machine.fabric import Link
-    from suanpei.provenance import Confidence
 
-TABLE = "acceptance"
-"""The file of shares and drivers in the catalogue."""
 PRECISION = "bf16"
 """The number format whose products are tested; cards without it are tested in fp16."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Driver:
-    """The first driver that runs a generation of cards."""
-
-    version: str
-    cuda: str
-    source: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,17 +44,17 @@ class AllReduceMark:
     """What all-reduce must reach, as bus bandwidth of nccl-tests."""
 
     reference_bytes_per_s: float
-    """Published for these links, or what the network allows at most. [B/s]"""
-    pass_bytes_per_s: float
+    """Published for these links, derived for them, or what the network allows at most. [B/s]"""
+    pass_bytes_per_s: float | None
+    """None where nothing comparable is published: the seller states a figure and guarantees it. [B/s]"""
     explain_bytes_per_s: float | None
     """Below this the seller says why; None where the pass mark alone counts. [B/s]"""
     ring_pass_bytes_per_s: float | None
     """The pass mark where the switch does not reduce (NVLS off); None where it is the same. [B/s]"""
     gpus: int
     least_message_bytes: float
-    confidence: Confidence | None
-    """Of the reference."""
     source: str
+    """Of the reference, and of the marks where there are any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +67,7 @@ class AcceptanceFigures:
     """A large copy must reach this; None where the data sheet's rate is unknown. [B/s]"""
     memory_source: str
     in_node: AllReduceMark | None
-    """None for machines of one card."""
+    """None where one card of a machine is rented."""
     between_nodes: AllReduceMark | None
     """None for one machine, or where the rate of the network is unknown."""
     first_load_minutes: int
@@ -88,24 +76,30 @@ class AcceptanceFigures:
     load_source: str
 
 
-def required_driver(catalogue: Catalogue, accelerator: Accelerator) -> Driver | None:
-    """Give the first driver that runs a card at all; None where no source names one."""
-    found = catalogue.toml(TABLE)["drivers"].get(accelerator.generation)
-    return None if found is None else Driver(version=found["driver"], cuda=found["cuda"], source=_cite(found))
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """What is to be delivered, as far as its pass marks depend on it."""
+
+    cluster: Cluster
+    gpus: int
+    """In all machines. [-]"""
+    nodes: int
+    node_bytes_per_s: float | None
+    """Line rate of all network ports of one machine, per direction; None is unknown. [B/s]"""
+    technology: str
+    """Of the network; empty is unknown, or none."""
+    days: float
+    """Planned use, of which a soak may take a share. [d]"""
 
 
-def acceptance_figures(
-    catalogue: Catalogue, cluster: Cluster, *, nodes: int, node_bytes_per_s: float | None, days: float
-) -> AcceptanceFigures:
-    """Give the pass marks of a cluster.
+def acceptance_figures(catalogue: Catalogue, delivery: Delivery) -> AcceptanceFigures:
+    """Give the pass marks of a delivery.
 
     Args:
         catalogue: Holds the measured figures. [-]
-        cluster: The machines. [-]
-        nodes: How many of them. [-]
-        node_bytes_per_s: Line rate of all network ports of one machine, per direction; None is unknown. [B/s]
-        days: Planned use, of which a soak may take a share. [d]
+        delivery: What is to be delivered. [-]
     """
+    cluster = delivery.cluster
     shares = catalogue.toml(TABLE)
     load = shares["load"]
     rate = cluster.accelerator.memory_bytes_per_s
@@ -113,18 +107,13 @@ def acceptance_figures(
     return AcceptanceFigures(
         matmul=_matmul(catalogue, cluster.accelerator, shares["matmul"]),
         memory_bytes_per_s=rate * shares["memory_bandwidth"]["pass_share"] if known else None,
-        memory_source=_cite(shares["memory_bandwidth"]),
-        in_node=_in_node(catalogue, cluster, shares["all_reduce_node"]),
-        between_nodes=_between_nodes(cluster, nodes, node_bytes_per_s, shares),
+        memory_source=cite(shares["memory_bandwidth"]),
+        in_node=_in_node(catalogue, delivery, shares["all_reduce_node"]),
+        between_nodes=_between_nodes(catalogue, delivery, shares),
         first_load_minutes=int(load["first_minutes"]),
-        soak_hours=int(min(load["soak_hours"], load["soak_share"] * days * DAY_S / HOUR_S)),
-        load_source=_cite(load),
+        soak_hours=int(min(load["soak_hours"], load["soak_share"] * delivery.days * DAY_S / HOUR_S)),
+        load_source=cite(load),
     )
-
-
-def _cite(entry: Mapping[str, Any]) -> str:
-    """Write the source of a table of the file, with its date where it has one."""
-    return str(entry["source"]) if entry["as_of"] in UNDATED else f"{entry['source']} ({entry['as_of']})"
 
 
 def _matmul(catalogue: Catalogue, accelerator: Accelerator, shares: Mapping[str, Any]) -> MatmulMark | None:
@@ -145,63 +134,73 @@ def _matmul(catalogue: Catalogue, accelerator: Accelerator, shares: Mapping[str,
         reference_flops_per_s=reference,
         pass_flops_per_s=None if reference is None else reference * shares["pass_share"],
         spread_fraction=shares["spread_share"],
-        source=_cite(shares) if best is None else f"{best.text('source')}; {_cite(shares)}",
+        source=cite(shares) if best is None else f"{best.text('source')}; {cite(shares)}",
     )
 
 
-def _in_node(catalogue: Catalogue, cluster: Cluster, shares: Mapping[str, Any]) -> AllReduceMark | None:
-    gpus = min(cluster.gpus_per_node, cluster.domain_gpus)
+def _in_node(catalogue: Catalogue, delivery: Delivery, shares: Mapping[str, Any]) -> AllReduceMark | None:
+    """Give the mark inside a machine: a share of what was measured over these links by all cards of a domain.
+
+    Where nobody measured it, or fewer cards are rented than the links join, the figure is only expected.
+    """
+    cluster, link = delivery.cluster, delivery.cluster.scale_up
+    rented = -(-delivery.gpus // delivery.nodes)
+    gpus = min(rented, cluster.domain_gpus)
     if gpus < 2:
         return None
-    link = cluster.scale_up
-    share = shares["pass_share"]
+    is_whole = gpus == min(cluster.gpus_per_node, cluster.domain_gpus)
+    row, source = _link_origin(catalogue, link)
+    is_measured = is_whole and row in shares["measured"]
     reduces = link.all_reduce_bytes_per_s > link.achievable_bytes_per_s
-    confidence, source = _link_origin(catalogue, link)
+    reference = link.all_reduce_bytes_per_s if is_whole else link.achievable_bytes_per_s
+    if link.is_mesh and not is_whole:
+        reference *= (gpus - 1) / (cluster.domain_gpus - 1)
+    share = shares["pass_share"]
     return AllReduceMark(
-        reference_bytes_per_s=link.all_reduce_bytes_per_s,
-        pass_bytes_per_s=link.all_reduce_bytes_per_s * share,
+        reference_bytes_per_s=reference,
+        pass_bytes_per_s=reference * share if is_measured else None,
         explain_bytes_per_s=None,
-        ring_pass_bytes_per_s=link.achievable_bytes_per_s * share if reduces else None,
+        ring_pass_bytes_per_s=link.achievable_bytes_per_s * share if is_measured and reduces else None,
         gpus=gpus,
         least_message_bytes=shares["message_gib"] * GIB_BYTES,
-        confidence=confidence,
-        source=f"{source}; {_cite(shares)}" if source else _cite(shares),
+        source="; ".join(filter(None, (source, cite(shares) if is_measured else ""))),
     )
 
 
-def _link_origin(catalogue: Catalogue, link: Link) -> tuple[Confidence | None, str]:
-    """Give confidence and source of a link's all-reduce figure, which may have a row of its own beside the ring's."""
-    named = catalogue.links["scale_up"].get(link.name, {}).get("all_reduce")
+def _link_origin(catalogue: Catalogue, link: Link) -> tuple[str, str]:
+    """Give the row of a link's all-reduce figure, which may be another than the ring's, and its source."""
+    entry = catalogue.links["scale_up"].get(link.name, {})
+    named = entry.get("all_reduce") or entry.get("ring") or ""
     for row in catalogue.table("fabrics"):
         if named and row.text("name") == named:
-            origin = row.provenance(catalogue.as_of("fabrics"))
-            return origin.confidence, origin.source
-    return (link.provenance.confidence, link.provenance.source) if link.provenance else (None, "")
+            return named, row.provenance(catalogue.as_of("fabrics")).source
+    return "", link.provenance.source if link.provenance else ""
 
 
-def _between_nodes(
-    cluster: Cluster, nodes: int, node_bytes_per_s: float | None, shares: Mapping[str, Any]
-) -> AllReduceMark | None:
+def _between_nodes(catalogue: Catalogue, delivery: Delivery, shares: Mapping[str, Any]) -> AllReduceMark | None:
     """Give the marks of all machines together, below what the network allows at most.
 
     ``min(B, b · (n - 1) / (k - 1))`` for k machines of n cards in all, b the network rate per card and B the bus
-    bandwidth inside a machine: each card carries ``2 (k - 1) / k`` of its share ``S k / n`` of the message.
+    bandwidth inside a machine: each card carries ``2 (k - 1) / k`` of its share ``S k / n`` of the message. The marks
+    are shares of it where the network is of a kind whose good runs are published, unless a derived B limits.
     """
+    cluster, nodes, node_bytes_per_s = delivery.cluster, delivery.nodes, delivery.node_bytes_per_s
     if nodes < 2 or node_bytes_per_s is None:
         return None
     gpus = nodes * cluster.gpus_per_node
     per_gpu = node_bytes_per_s / cluster.gpus_per_node
-    ceiling = per_gpu * (gpus - 1) / (nodes - 1)
-    if cluster.domain_gpus > 1:
-        ceiling = min(ceiling, cluster.scale_up.all_reduce_bytes_per_s)
+    by_network = per_gpu * (gpus - 1) / (nodes - 1)
+    link = cluster.scale_up
+    ceiling = min(by_network, link.all_reduce_bytes_per_s) if cluster.domain_gpus > 1 else by_network
     own = shares["all_reduce_cluster"]
+    is_measured = ceiling == by_network or _link_origin(catalogue, link)[0] in shares["all_reduce_node"]["measured"]
+    is_comparable = is_measured and delivery.technology in own["technologies"]
     return AllReduceMark(
         reference_bytes_per_s=ceiling,
-        pass_bytes_per_s=ceiling * own["pass_share"],
-        explain_bytes_per_s=ceiling * own["explain_share"],
+        pass_bytes_per_s=ceiling * own["pass_share"] if is_comparable else None,
+        explain_bytes_per_s=ceiling * own["explain_share"] if is_comparable else None,
         ring_pass_bytes_per_s=None,
         gpus=gpus,
         least_message_bytes=shares["all_reduce_node"]["message_gib"] * GIB_BYTES,
-        confidence=None,
-        source=_cite(own),
+        source=cite(own) if is_comparable else "",
     )

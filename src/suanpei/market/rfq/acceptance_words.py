@@ -9,7 +9,10 @@ from suanpei.messages import Message
 from suanpei.units import GIB_BYTES, TERA
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suanpei.market.rfq.acceptance import AllReduceMark, MatmulMark
+    from suanpei.market.rfq.software import MemoryCheck, Stack
     from suanpei.market.rfq.specification import Specification
 
 
@@ -24,8 +27,9 @@ def acceptance_requirements(need: Specification) -> tuple[Requirement, ...]:
         Requirement(
             key="inventory",
             need=Message(
-                "Count, model, memory, firmware and serial numbers as ordered; no uncorrectable memory errors, no"
-                " pending row remaps, no lost links, no foreign processes; the list of serial numbers is handed over"
+                "Count, model, memory, firmware and serial numbers as ordered; {memory}, no lost links, no foreign"
+                " processes; the list of serial numbers is handed over",
+                memory=_MEMORY_CHECKS[need.memory_check],
             ),
             basis=Message("A machine that was returned comes back under the same serial number"),
         )
@@ -48,9 +52,9 @@ def acceptance_requirements(need: Specification) -> tuple[Requirement, ...]:
         )
     )
     if marks.in_node is not None:
-        rows.append(_in_node(marks.in_node))
+        rows.append(_in_node(marks.in_node, need.stack))
     if need.nodes > 1:
-        rows.append(_between_nodes(marks.between_nodes))
+        rows.append(_between_nodes(marks.between_nodes, need.stack))
     return (*rows, _storage_test(need), _reference_job(need))
 
 
@@ -97,78 +101,138 @@ def _matmul(mark: MatmulMark) -> Requirement:
     )
 
 
-def _in_node(mark: AllReduceMark) -> Requirement:
+def _in_node(mark: AllReduceMark, stack: Stack | None) -> Requirement:
     common = {
-        "rate": write_rate(mark.pass_bytes_per_s),
+        "test": _say_test(stack),
         "gpus": mark.gpus,
         "size": f"{mark.least_message_bytes / GIB_BYTES:g}",
     }
+    reference = _say_bandwidth(mark.reference_bytes_per_s, mark.gpus, stack)
+    if mark.pass_bytes_per_s is None:
+        return Requirement(
+            key="in_node_all_reduce",
+            need=Message(
+                "{test} on {gpus} cards, {size} GiB and more, no wrong value: state the bandwidth and guarantee it;"
+                " about {rate} is expected",
+                rate=reference,
+                **common,
+            ),
+            basis=Message("The figure is derived, not measured: {source}", source=mark.source),
+        )
+    rate = _say_bandwidth(mark.pass_bytes_per_s, mark.gpus, stack)
     if mark.ring_pass_bytes_per_s is None:
         need = Message(
-            "nccl-tests all_reduce, or its like, on {gpus} cards, {size} GiB and more: bus bandwidth of {rate} or"
-            " more, no wrong value",
-            **common,
+            "{test} on {gpus} cards, {size} GiB and more: {rate} or more, no wrong value", rate=rate, **common
         )
     else:
         need = Message(
-            "nccl-tests all_reduce, or its like, on {gpus} cards, {size} GiB and more: bus bandwidth of {rate} or more"
-            " with NVLS, {ring} or more by ring, no wrong value; state which",
+            "{test} on {gpus} cards, {size} GiB and more: {rate} or more with NVLS, {ring} or more by ring, no wrong"
+            " value; state which",
+            rate=rate,
             ring=write_rate(mark.ring_pass_bytes_per_s),
             **common,
         )
-    reference = write_rate(mark.reference_bytes_per_s)
-    basis = (
-        Message("Reference {rate}, derived rather than measured: {source}", rate=reference, source=mark.source)
-        if mark.confidence == "low"
-        else Message("Reference {rate}: {source}", rate=reference, source=mark.source)
-    )
+    basis = Message("Reference {rate}: {source}", rate=write_rate(mark.reference_bytes_per_s), source=mark.source)
     return Requirement(key="in_node_all_reduce", need=need, basis=basis)
 
 
-def _between_nodes(mark: AllReduceMark | None) -> Requirement:
-    if mark is None or mark.explain_bytes_per_s is None:
+def _between_nodes(mark: AllReduceMark | None, stack: Stack | None) -> Requirement:
+    if mark is None:
+        return Requirement(
+            key="cluster_all_reduce",
+            need=Message("{test} over all machines: state the bandwidth and guarantee it", test=_say_test(stack)),
+            basis=to_be_stated(),
+        )
+    common = {
+        "test": _say_test(stack),
+        "gpus": mark.gpus,
+        "size": f"{mark.least_message_bytes / GIB_BYTES:g}",
+    }
+    ceiling = write_rate(mark.reference_bytes_per_s)
+    if mark.pass_bytes_per_s is None or mark.explain_bytes_per_s is None:
         return Requirement(
             key="cluster_all_reduce",
             need=Message(
-                "State the bus bandwidth of all_reduce (nccl-tests or its like) over all machines, and guarantee it"
+                "{test} on all {gpus} cards, {size} GiB and more, no wrong value: state the bandwidth and guarantee it",
+                **common,
             ),
-            basis=to_be_stated(),
+            basis=Message(
+                "Links and network allow about {ceiling} of bus bandwidth; nothing comparable is published",
+                ceiling=ceiling,
+            ),
         )
     return Requirement(
         key="cluster_all_reduce",
         need=Message(
-            "nccl-tests all_reduce, or its like, on all {gpus} cards, {size} GiB and more: state the bus bandwidth and"
-            " guarantee it; below {explain} say why, below {rate} the delivery fails",
-            gpus=mark.gpus,
-            size=f"{mark.least_message_bytes / GIB_BYTES:g}",
-            explain=write_rate(mark.explain_bytes_per_s),
-            rate=write_rate(mark.pass_bytes_per_s),
+            "{test} on all {gpus} cards, {size} GiB and more, no wrong value: state the bandwidth and guarantee it;"
+            " below {explain} say why, below {rate} the delivery fails",
+            explain=_say_bandwidth(mark.explain_bytes_per_s, mark.gpus, stack),
+            rate=_say_bandwidth(mark.pass_bytes_per_s, mark.gpus, stack),
+            **common,
         ),
         basis=Message(
-            "Links and network allow {ceiling} at most; the marks are our own proposal below published good runs:"
-            " {source}",
-            ceiling=write_rate(mark.reference_bytes_per_s),
+            "Links and network allow about {ceiling} of bus bandwidth; the marks are our own proposal below published"
+            " good runs: {source}",
+            ceiling=ceiling,
             source=mark.source,
         ),
     )
 
 
+def _say_test(stack: Stack | None) -> Message:
+    """Name the test of collectives."""
+    if stack is None:
+        return Message("All-reduce of the card's own library of collectives")
+    return Message("{tool} or its like", tool=stack.test)
+
+
+def _say_bandwidth(bytes_per_s: float, gpus: int, stack: Stack | None) -> Message:
+    """Write a bus bandwidth, and what a test prints that divides it by ``2 (n - 1) / n``."""
+    if stack is None or not stack.prints_algorithm_bandwidth:
+        return Message("{rate} of bus bandwidth", rate=write_rate(bytes_per_s))
+    return Message(
+        "{rate} of bus bandwidth ({algorithm} of algorithm bandwidth, which the test prints)",
+        rate=write_rate(bytes_per_s),
+        algorithm=write_rate(bytes_per_s * gpus / (2 * (gpus - 1))),
+    )
+
+
+_MEMORY_CHECKS: Mapping[MemoryCheck, Message] = {
+    "row_remapping": Message("no uncorrectable memory errors, no pending row remaps"),
+    "page_retirement": Message("no uncorrectable memory errors, no pages waiting to be retired"),
+    "system_log": Message("no Xid errors in the system log"),
+    "makers_tool": Message("no uncorrectable memory errors by the maker's own tool"),
+}
+"""How it is seen that memory is sound."""
+
+
 def _storage_test(need: Specification) -> Requirement:
-    basis = Message("Storage that holds for a few machines may collapse for all of them")
-    if need.storage is None:
-        state = Message(
-            "fio on all machines at once, direct, new files of over twice the memory: the rates stated above"
-        )
-        return Requirement(key="storage_test", need=state, basis=basis)
     return Requirement(
         key="storage_test",
-        need=Message(
-            "fio on all machines at once, direct, new files of over twice the memory: {write} written and {read} read,"
-            " or more",
-            write=write_rate(need.storage.write_bytes_per_s),
-            read=write_rate(need.storage.read_bytes_per_s),
-        ),
-        basis=basis,
+        need=_say_storage_test(need),
+        basis=Message("Storage that holds for a few machines may collapse for all of them")
+        if need.nodes > 1
+        else Message("What is read from the machine's own memory says nothing of its storage"),
+    )
+
+
+def _say_storage_test(need: Specification) -> Message:
+    if need.storage is None:
+        return Message(
+            "fio on all machines at once, direct, new files of over twice the memory: the rates stated above"
+        )
+    rates = {
+        "write": write_rate(need.storage.write_bytes_per_s),
+        "read": write_rate(need.storage.read_bytes_per_s),
+    }
+    if need.nodes == 1:
+        return Message(
+            "fio, direct, new files of over twice the memory: {write} written and {read} read, or more", **rates
+        )
+    return Message(
+        "fio on all machines at once, direct, new files of over twice the memory: {write} written and {read} read,"
+        " or more",
+        **rates,
     )
 
 

@@ -47,6 +47,16 @@ HEAD_FIELDS: tuple[Field, ...] = (
 )
 """Filled once per form."""
 
+BUYER_FIELDS: tuple[Field, ...] = (
+    Field(key="buyer", label=Message("Buyer"), kind="text"),
+    Field(key="buyer_contact", label=Message("Contact of the buyer"), kind="text"),
+    Field(key="reply_by", label=Message("Reply by (YYYY-MM-DD)"), kind="date"),
+    Field(key="start", label=Message("Needed from (YYYY-MM-DD)"), kind="date"),
+    Field(key="valid_at_least", label=Message("Quote valid at least until (YYYY-MM-DD)"), kind="date"),
+    Field(key="wanted_invoice", label=Message("Invoice wanted"), kind="choice", choices="invoice"),
+)
+"""Filled by the buyer before the form is sent."""
+
 LINE_GROUPS: tuple[FieldGroup, ...] = (
     FieldGroup(
         heading=Message("Cards and machines"),
@@ -135,14 +145,14 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
             ),
             Field(
                 key="price_card_hour",
-                label=Message("Price per card and hour [currency/card-hour]"),
+                label=Message("Price per card and hour [currency per card-hour]"),
                 kind="money",
                 example="1",
                 width=14,
             ),
             Field(
                 key="price_node_month",
-                label=Message("Price per machine and month of 730 h [currency/machine-month]"),
+                label=Message("Price per machine and month of 730 h [currency per machine-month]"),
                 kind="money",
                 example="5840",
                 width=16,
@@ -238,7 +248,7 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
             Field(key="set_up_price", label=Message("Set-up, once [currency]"), kind="money", example="0", width=12),
             Field(
                 key="fabric_price",
-                label=Message("Network between machines [currency/card-hour]"),
+                label=Message("Network between machines [currency per card-hour]"),
                 kind="money",
                 example="0",
                 width=15,
@@ -250,6 +260,6 @@ LINE_GROUPS: tuple[FieldGroup, ...] = (
 """Filled once per offered configuration."""
 
 LINE_FIELDS: tuple[Field, ...] = tuple(field for group in LINE_GROUPS for field in group.fields)
-FIELDS_BY_KEY: Mapping[str, Field] = {field.key: field for field in (*HEAD_FIELDS, *LINE_FIELDS)}
+FIELDS_BY_KEY: Mapping[str, Field] = {field.key: field for field in (*HEAD_FIELDS, *BUYER_FIELDS, *LINE_FIELDS)}
 NUMBER_KEY = "line"
 """Heads the column that numbers the lines, which nobody need fill."""

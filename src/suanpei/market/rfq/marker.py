@@ -28,6 +28,7 @@ TEXT_ROLE = "text"
 EXAMPLE_ROLE = "example"
 """… the line that shows how to fill; a row without a role is a line of the seller."""
 HEAD_PREFIX = "head."
+BUYER_PREFIX = "buyer."
 NEED_PREFIX = "need."
 ANSWER_COLUMNS = ("group", "item", "need", "basis", "answer", "comment")
 """Keys of the columns of the requirements."""
@@ -57,6 +58,26 @@ class Marker:
     request_hash: str
     rank: int
     sheet: str
+    column: int = 0
+    """Where it stands, from 0: a form may be pasted beside something else. [-]"""
+
+
+COPY_SHEET = "copy"
+"""In place of the name of a sheet that shows a form without what is hidden in it."""
+_SIGN = re.compile(rf"\b{MARKER} ([0-9a-f]{{6,64}})\b")
+
+
+def write_sign(specification: Specification) -> str:
+    """Write what is seen of the marker: by it a copy of the cells in sight is known for what it is."""
+    return f"{MARKER} {specification.request_hash}"
+
+
+def read_sign(text: str) -> Marker | None:
+    """Find the sign in a text; None where there is none."""
+    found = _SIGN.search(text)
+    if found is None:
+        return None
+    return Marker(version=0, language="", request_hash=found.group(1), rank=0, sheet=COPY_SHEET)
 
 
 _MARKER = re.compile(

@@ -11,6 +11,7 @@ from suanpei.units import GIGA
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+BITS = 8.0
 KILO = 1e3
 MEGA = 1e6
 
@@ -61,6 +62,16 @@ def write_rate(bytes_per_s: float) -> str:
     return f"{bytes_per_s:.0f} B/s"
 
 
+def write_gbit(bytes_per_s: float) -> str:
+    """Write a rate as networks are sold, without its unit, Gbit/s. [B/s]
+
+    Example:
+        >>> write_gbit(50e9)
+        '400'
+    """
+    return f"{bytes_per_s * BITS / GIGA:g}"
+
+
 def _short(value: float) -> str:
     """Write three digits, never as a power of ten."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
@@ -74,7 +85,7 @@ REQUIREMENT_ITEMS: Mapping[str, Message] = {
     "in_node": Message("Links between the cards of a machine"),
     "network": Message("Network between machines"),
     "topology": Message("Topology"),
-    "gpudirect": Message("Direct transfers (GPUDirect RDMA)"),
+    "gpudirect": Message("Direct transfers between card and port"),
     "capacity": Message("Shared storage"),
     "write_rate": Message("Write rate"),
     "read_rate": Message("Read rate"),

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.market.rfq.acceptance_words import acceptance_requirements
-from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_bytes, write_rate
+from suanpei.market.rfq.link_words import link_requirements
+from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_bytes, write_gbit, write_rate
 from suanpei.messages import Message, name_duration
-from suanpei.units import DAY_S, GIGA
+from suanpei.units import DAY_S
 
 if TYPE_CHECKING:
-    from suanpei.market.rfq.specification import NetworkNeed, Specification
-
-BITS = 8.0
+    from suanpei.market.rfq.specification import Specification, StorageNeed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,7 @@ def list_requirements(need: Specification) -> tuple[RequirementGroup, ...]:
     """
     return (
         RequirementGroup(heading=Message("Cards and machines"), requirements=_cards(need)),
-        RequirementGroup(heading=Message("Links"), requirements=_links(need)),
+        RequirementGroup(heading=Message("Links"), requirements=link_requirements(need)),
         RequirementGroup(heading=Message("Storage"), requirements=_storage(need)),
         RequirementGroup(heading=Message("Host, traffic and software"), requirements=_host(need)),
         RequirementGroup(
@@ -49,33 +48,19 @@ def _cards(need: Specification) -> tuple[Requirement, ...]:
     return (
         Requirement(
             key="cards",
-            need=Message(
-                "{gpus} × {accelerator} ({form_factor}, {memory} GB), all of one model and memory size",
-                gpus=need.gpus,
-                accelerator=need.accelerator,
-                form_factor=need.form_factor,
-                memory=f"{need.memory_gb:g}",
-            ),
+            need=_say_cards(need),
             basis=Message("The plan that this request was made from"),
         ),
         Requirement(
             key="machines",
-            need=Message(
-                "{nodes} machines of {gpus} cards each, whole and ours alone for the term",
-                nodes=need.nodes,
-                gpus=need.gpus_per_node,
-            )
-            if need.nodes > 1
-            else Message(
-                "{gpus} cards in one machine of {node} cards; if it is shared, say with whom and how it is isolated",
-                gpus=need.gpus,
-                node=need.gpus_per_node,
-            ),
+            need=_say_machines(need),
             basis=Message("Cards spread over sites or partitions are not one cluster"),
         ),
         Requirement(
             key="unmodified",
-            need=Message("Board, memory and firmware as the maker shipped them; a modified card is offered as one"),
+            need=Message("A reworked card is asked for: state who reworked it, its warranty and its failures so far")
+            if need.is_reworked
+            else Message("Board, memory and firmware as the maker shipped them; a modified card is offered as one"),
             basis=Message("Reworked boards have no warranty and fail sooner"),
         ),
         Requirement(
@@ -86,60 +71,31 @@ def _cards(need: Specification) -> tuple[Requirement, ...]:
     )
 
 
-def _links(need: Specification) -> tuple[Requirement, ...]:
-    inside = Message(
-        "{link}: {rate} per card and direction between all cards of a machine",
-        link=need.in_node_link,
-        rate=write_rate(need.in_node_bytes_per_s),
-    )
-    groups = Message("Groups of {gpus} cards exchange data within every layer", gpus=need.tensor_parallel_gpus)
-    rows = [
-        Requirement(
-            key="in_node",
-            need=inside,
-            basis=groups if need.tensor_parallel_gpus > 1 else Message("The links that the plan was made with"),
-        )
-    ]
-    if need.network is None:
-        none = Message("None: one machine is enough")
-        return (
-            *rows,
-            Requirement(key="network", need=none, basis=Message("–")),
-        )
-    return (
-        *rows,
-        Requirement(
-            key="network",
-            need=_say_network(need.network),
-            basis=Message("The plan's days hold for this network; a slower one is planned again before it is compared"),
-        ),
-        Requirement(
-            key="topology",
-            need=Message(
-                "All {nodes} machines in one fabric; state levels, oversubscription and ports per card",
-                nodes=need.nodes,
-            ),
-            basis=to_be_stated(),
-        ),
-        Requirement(
-            key="gpudirect",
-            need=Message(
-                "On between card and port, or shown by the log of NCCL or its like to work as well; state its version"
-            ),
-            basis=Message("Half the rate is the usual sign of one wrong setting (ACS, GPUDirect, one port in use)"),
-        ),
-    )
+def _say_cards(need: Specification) -> Message:
+    figures = {
+        "gpus": need.gpus,
+        "accelerator": need.accelerator,
+        "form_factor": need.form_factor,
+        "memory": f"{need.memory_gb:g}",
+    }
+    if need.gpus == 1:
+        return Message("{gpus} × {accelerator} ({form_factor}, {memory} GB)", **figures)
+    return Message("{gpus} × {accelerator} ({form_factor}, {memory} GB), all of one model and memory size", **figures)
 
 
-def _say_network(network: NetworkNeed) -> Message:
-    if network.ports is None or network.port_bytes_per_s is None or network.node_bytes_per_s is None:
-        return Message("{name} per machine, or better", name=network.name)
+def _say_machines(need: Specification) -> Message:
+    if need.nodes > 1:
+        return Message(
+            "{nodes} machines of {gpus} cards each, whole and ours alone for the term",
+            nodes=need.nodes,
+            gpus=need.gpus_per_node,
+        )
+    if need.gpus == need.gpus_per_node:
+        return Message("One machine of {gpus} cards, whole and ours alone for the term", gpus=need.gpus)
     return Message(
-        "{name}: {total} Gbit/s per machine and direction ({ports} × {port} Gbit/s), with RDMA where it is named",
-        name=network.name,
-        total=f"{network.node_bytes_per_s * BITS / GIGA:g}",
-        ports=network.ports,
-        port=f"{network.port_bytes_per_s * BITS / GIGA:g}",
+        "{gpus} of the cards of one machine (usually {node}); if it is shared, say with whom and how it is isolated",
+        gpus=need.gpus,
+        node=need.gpus_per_node,
     )
 
 
@@ -148,13 +104,12 @@ def _storage(need: Specification) -> tuple[Requirement, ...]:
     if storage is None:
         state = Message("State capacity, and read and write rate of all machines together")
         return (Requirement(key="capacity", need=state, basis=to_be_stated()),)
+    is_shared = need.nodes > 1
+    write, read = write_rate(storage.write_bytes_per_s), write_rate(storage.read_bytes_per_s)
     return (
         Requirement(
             key="capacity",
-            need=Message(
-                "At least {capacity}, seen by all machines under one path",
-                capacity=write_bytes(storage.capacity_bytes),
-            ),
+            need=_say_capacity(storage, is_shared=is_shared),
             basis=Message(
                 "Data set {data} and checkpoints of {checkpoint} make {stored}, which may fill {share} of it",
                 data=write_bytes(storage.data_bytes),
@@ -165,7 +120,9 @@ def _storage(need: Specification) -> tuple[Requirement, ...]:
         ),
         Requirement(
             key="write_rate",
-            need=Message("At least {rate}, all machines writing at once", rate=write_rate(storage.write_bytes_per_s)),
+            need=Message("At least {rate}, all machines writing at once", rate=write)
+            if is_shared
+            else Message("At least {rate}", rate=write),
             basis=Message(
                 "A checkpoint of {checkpoint} every {interval}, which the plan counts as written in {time}",
                 checkpoint=write_bytes(storage.checkpoint_bytes),
@@ -175,12 +132,24 @@ def _storage(need: Specification) -> tuple[Requirement, ...]:
         ),
         Requirement(
             key="read_rate",
-            need=Message("At least {rate}, all machines reading at once", rate=write_rate(storage.read_bytes_per_s)),
+            need=Message("At least {rate}, all machines reading at once", rate=read)
+            if is_shared
+            else Message("At least {rate}", rate=read),
             basis=Message(
                 "Training reads {training}; after a stop every machine reads the last checkpoint",
                 training=write_rate(storage.training_read_bytes_per_s),
             ),
         ),
+    )
+
+
+def _say_capacity(storage: StorageNeed, *, is_shared: bool) -> Message:
+    capacity = write_bytes(storage.capacity_bytes)
+    if is_shared:
+        return Message("At least {capacity}, seen by all machines under one path", capacity=capacity)
+    return Message(
+        "At least {capacity}, local or shared; state which, and what is left of it when the machine fails",
+        capacity=capacity,
     )
 
 
@@ -191,15 +160,6 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
         else Message(
             "At least {memory} of memory per machine; state processor and cores, and local disks",
             memory=write_bytes(need.host_bytes),
-        )
-    )
-    driver = (
-        Message("State driver and toolkit versions, and whether we may change them")
-        if need.driver is None
-        else Message(
-            "Driver {driver} or newer (CUDA {cuda}); state the versions, and whether we may change them",
-            driver=need.driver.version,
-            cuda=need.driver.cuda,
         )
     )
     return (
@@ -220,9 +180,25 @@ def _host(need: Specification) -> tuple[Requirement, ...]:
         ),
         Requirement(
             key="driver",
-            need=driver,
+            need=_say_driver(need),
             basis=to_be_stated() if need.driver is None else Message("Source: {source}", source=need.driver.source),
         ),
+    )
+
+
+def _say_driver(need: Specification) -> Message:
+    if need.driver is not None:
+        return Message(
+            "Driver {driver} or newer (CUDA {cuda}); state the versions, and whether we may change them",
+            driver=need.driver.version,
+            cuda=need.driver.cuda,
+        )
+    if need.stack is None:
+        return Message("State driver and toolkit versions, and whether we may change them")
+    return Message(
+        "State the versions of driver, firmware, {toolkit} and {library}, and whether we may change them",
+        toolkit=need.stack.toolkit,
+        library=need.stack.library,
     )
 
 
@@ -233,7 +209,7 @@ def _say_pull(need: Specification) -> Message:
     return Message(
         "A line of {rate} Gbit/s or more into the storage: {size} are brought in, for which the plan counts {time};"
         " state the rate out",
-        rate=f"{storage.uplink_bytes_per_s * BITS / GIGA:g}",
+        rate=write_gbit(storage.uplink_bytes_per_s),
         size=write_bytes(storage.moved_in_bytes),
         time=name_duration(storage.pull_s),
     )

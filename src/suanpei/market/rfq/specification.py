@@ -9,8 +9,17 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.network import parse_fabric
-from suanpei.market.rfq.acceptance import AcceptanceFigures, Driver, acceptance_figures, required_driver
+from suanpei.market.rfq.acceptance import AcceptanceFigures, Delivery, acceptance_figures
 from suanpei.market.rfq.older_plan import assume_data_path, say_assumed
+from suanpei.market.rfq.software import (
+    Driver,
+    MemoryCheck,
+    Stack,
+    find_stack,
+    memory_check,
+    required_driver,
+    transfers_directly,
+)
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -28,6 +37,10 @@ class NetworkNeed:
 
     name: str
     """As the plan names it."""
+    technology: str
+    """``infiniband``, ``roce``, ``ethernet``, …; empty where the name does not say."""
+    has_direct_transfers: bool
+    """Whether these cards can pass data to such a network without host memory."""
     ports: int | None
     """Per machine; None where the name does not say. [-]"""
     port_bytes_per_s: float | None
@@ -99,7 +112,12 @@ class Specification:
     gpus_per_node: int
     tensor_parallel_gpus: int
     """Cards that must be in one machine. [-]"""
+    is_reworked: bool
+    """Whether the plan itself was made with a card that is not as its maker shipped it."""
     in_node_link: str
+    """As the catalogue names it."""
+    in_node_technology: str
+    """``nvlink``, ``pcie``, ``hccs``, …"""
     in_node_bytes_per_s: float
     """Per card and direction. [B/s]"""
     network: NetworkNeed | None
@@ -108,8 +126,11 @@ class Specification:
     """None where an older plan does not say what it trains on."""
     host_bytes: float | None
     """Memory of a machine's host that the job needs; None where it is not what limits. [B]"""
+    stack: Stack | None
+    """None where no source names the software of the card."""
     driver: Driver | None
     """None where no source names one for the card."""
+    memory_check: MemoryCheck
     acceptance: AcceptanceFigures
     trial_tokens_per_second_per_gpu: float
     """What the job reaches at least on machines as specified: the slow end of the plan's interval. [tokens/s]"""
@@ -135,7 +156,7 @@ def build_specification(plan: PlannedRental, row: PlannedRow, catalogue: Catalog
     gpus_per_node = _gpus_per_node(plan, row, accelerator)
     bridged = plan.request.fabric if "bridge" in (plan.request.fabric or "").casefold() else None
     cluster = build_cluster(catalogue, accelerator, bridged, gpus_per_node)
-    network = _read_network(catalogue, row.fabric) if row.nodes > 1 else None
+    network = _read_network(catalogue, accelerator, row.fabric) if row.nodes > 1 else None
     path = row.data_path or assume_data_path(plan, row)
     return Specification(
         request_hash=plan.request_hash,
@@ -149,18 +170,26 @@ def build_specification(plan: PlannedRental, row: PlannedRow, catalogue: Catalog
         nodes=row.nodes,
         gpus_per_node=gpus_per_node,
         tensor_parallel_gpus=row.strategy.tp,
+        is_reworked="rework" in accelerator.form_factor,
         in_node_link=cluster.scale_up.name,
+        in_node_technology=cluster.scale_up.technology,
         in_node_bytes_per_s=cluster.scale_up.bytes_per_s,
         network=network,
         storage=None if path is None else _storage(path, row.run.checkpoint_interval_s),
         host_bytes=row.estimate.memory.host_bytes or None,
+        stack=find_stack(catalogue, accelerator),
         driver=required_driver(catalogue, accelerator),
+        memory_check=memory_check(catalogue, accelerator),
         acceptance=acceptance_figures(
             catalogue,
-            cluster,
-            nodes=row.nodes,
-            node_bytes_per_s=None if network is None else network.node_bytes_per_s,
-            days=row.run.high_days,
+            Delivery(
+                cluster=cluster,
+                gpus=row.gpus,
+                nodes=row.nodes,
+                node_bytes_per_s=None if network is None else network.node_bytes_per_s,
+                technology="" if network is None else network.technology,
+                days=row.run.high_days,
+            ),
         ),
         trial_tokens_per_second_per_gpu=row.estimate.tokens_per_step / row.estimate.step.high_seconds / row.gpus,
         days=row.run.days,
@@ -190,12 +219,18 @@ def _gpus_per_node(plan: PlannedRental, row: PlannedRow, accelerator: Accelerato
     return max(plan.request.gpus_per_node or accelerator.node_gpus, -(-row.gpus // row.nodes))
 
 
-def _read_network(catalogue: Catalogue, name: str) -> NetworkNeed:
+def _read_network(catalogue: Catalogue, accelerator: Accelerator, name: str) -> NetworkNeed:
     try:
         found: Network = parse_fabric(catalogue, name)
     except InputError:
-        return NetworkNeed(name=name, ports=None, port_bytes_per_s=None)
-    return NetworkNeed(name=name, ports=found.ports, port_bytes_per_s=found.port_bytes_per_s)
+        return NetworkNeed(name=name, technology="", has_direct_transfers=False, ports=None, port_bytes_per_s=None)
+    return NetworkNeed(
+        name=name,
+        technology=found.technology,
+        has_direct_transfers=transfers_directly(catalogue, accelerator, found.technology),
+        ports=found.ports,
+        port_bytes_per_s=found.port_bytes_per_s,
+    )
 
 
 def _storage(path: DataPathPart, checkpoint_interval_s: float) -> StorageNeed:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from suanpei.messages import Wording
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -45,9 +47,30 @@ class FormWords:
         """Find the code of what a seller picked, in either language or as the code itself; None where it is none."""
         wanted = fold(text)
         for code, word in self.table["choices"][choices].items():
-            if wanted in {fold(code), *(fold(word[language]) for language in FORM_LANGUAGES)}:
+            if wanted in {
+                fold(code),
+                *map(fold, (*(word[language] for language in FORM_LANGUAGES), *word.get("also", ()))),
+            }:
                 return str(code)
         return None
+
+    def is_own_word(self, choices: str, text: str) -> bool:
+        """Tell whether a text is one that the form itself offers, and not another word for it."""
+        own = (word[language] for word in self.table["choices"][choices].values() for language in FORM_LANGUAGES)
+        return fold(text) in set(map(fold, own))
+
+    def wording(self, choices: str, code: str) -> Wording:
+        """Give the word of a choice in every language."""
+        return Wording(by_language={language: self.choices(choices, language)[code] for language in FORM_LANGUAGES})
+
+    def units(self, key: str) -> frozenset[str]:
+        """Give the units that may stand behind the number of a field, since its label names them."""
+        return frozenset(map(fold, self.table["units"].get(key, ())))
+
+    def period_units(self, code: str) -> frozenset[str]:
+        """Give the words for a unit of time that may stand behind a number of it."""
+        word = self.table["choices"]["period"][code]
+        return frozenset(map(fold, (*(word[language] for language in FORM_LANGUAGES), *word.get("also", ()))))
 
     def example(self, field: Field, language: FormLanguage) -> str | int | float:
         """Give what the example line shows for a field, numbers as numbers; empty shows nothing."""

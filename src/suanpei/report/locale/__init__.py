@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from suanpei.errors import InputError
-from suanpei.messages import Message
+from suanpei.messages import Message, Wording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,6 +119,8 @@ def _named_language(text: str, field: str) -> Language:
 def _say_value(value: Any, lang: Language) -> Any:
     if isinstance(value, Message):
         return translate(value, lang)
+    if isinstance(value, Wording):
+        return value.by_language[lang]
     if isinstance(value, tuple | list):
         return _LIST_COMMA[lang].join(str(_say_value(item, lang)) for item in value)
     return value

@@ -90,6 +90,7 @@ def _list_notes(offer: QuotedOffer) -> list[Message | str]:
         ]
     notes += [*_list_charges(offer.charges), *_list_payment(offer.payment)]
     notes += _list_dates(offer)
+    notes += offer.remarks
     if offer.note and offer.note != offer.source.cell:
         notes.append(Message("the seller's remark: {note}", note=offer.note))
     return notes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
+from suanpei.market.rfq.fields import BUYER_FIELDS
 from suanpei.messages import Message
 from suanpei.report.locale import translate
 from suanpei.report.text.assumptions import render_assumptions
@@ -27,6 +28,10 @@ def render_rfq(result: RfqResult, lang: Language) -> RenderableType:
             Message("{path} for {seller}", path=str(form.path), seller=form.seller) if form.seller else str(form.path)
         )
         parts.append(Paragraph(said if isinstance(said, str) else translate(said, lang), bullet="  - "))
+    fill = Message(
+        "Fill in the green cells before you send it: {labels}.", labels=[item.label for item in BUYER_FIELDS]
+    )
+    parts.append(Paragraph(translate(fill, lang)))
     for group in result.requirements:
         parts.append(heading(translate(group.heading, lang)))
         for requirement in group.requirements:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError, MissingExtraError
-from suanpei.market.rfq.fields import HEAD_FIELDS, LINE_FIELDS, LINE_GROUPS, NUMBER_KEY
+from suanpei.market.rfq.fields import BUYER_FIELDS, HEAD_FIELDS, LINE_FIELDS, LINE_GROUPS, NUMBER_KEY
 from suanpei.market.rfq.marker import (
     ANSWER_COLUMNS,
+    BUYER_PREFIX,
     EXAMPLE_ROLE,
     FORM_SHEET,
     HEAD_PREFIX,
@@ -21,11 +22,12 @@ from suanpei.market.rfq.marker import (
     NEED_PREFIX,
     TEXT_ROLE,
     write_marker,
+    write_sign,
 )
 from suanpei.market.rfq.requirements import list_requirements
 from suanpei.messages import Message
 from suanpei.report.locale import translate
-from suanpei.report.workbook.sheet import SheetWriter, save_reproducibly
+from suanpei.report.workbook.sheet import SheetWriter, save_reproducibly, start_book
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.fields import Field
@@ -36,10 +38,14 @@ if TYPE_CHECKING:
 
 LINES = 20
 """Numbered lines for offers; a seller may add more."""
-_NUMBER_WIDTH = 7
+_NUMBER_WIDTH = 9
+_HEAD_COLUMN = 3
+"""Of the value of the head: its label runs over the cell before it."""
 _HEAD_INPUTS = 4
 """Narrow cells side by side in which one value of the head is written."""
-_ANSWER_WIDTHS = {"group": 15, "item": 20, "need": 52, "basis": 38, "answer": 11, "comment": 36}
+_BUYER_COLUMN = 2
+"""Of what the buyer fills in above the requirements."""
+_ANSWER_WIDTHS = {"group": 18, "item": 21, "need": 54, "basis": 40, "answer": 10, "comment": 38}
 
 
 def save_forms(result: RfqResult) -> None:
@@ -78,19 +84,17 @@ def write_form(specification: Specification, lang: Language, words: FormWords, *
         MissingExtraError: openpyxl is not installed.
     """
     try:
-        from openpyxl import Workbook
+        book = start_book()
     except ImportError as error:
         package, extra = "openpyxl", "report"
         raise MissingExtraError(package, extra) from error
-    book = Workbook()
-    book.remove(book.active)
     _write_requirements(book, specification, lang, words)
     _write_offers(book, specification, lang, words, seller)
     hidden = book.create_sheet(FORM_SHEET)
     for row in _describe(specification, lang, words):
         hidden.append(row)
     hidden.sheet_state = "hidden"
-    book.active = 1
+    book.active = 0
     return save_reproducibly(book, specification.as_of)
 
 
@@ -111,8 +115,21 @@ def _write_requirements(book: Any, specification: Specification, lang: Language,
     sheet.text_row(TEXT_ROLE, translate("What we need", lang), style="title")
     sheet.text_row(
         TEXT_ROLE,
-        translate("Please mark each row as met or not, and write figures and deviations into the last column.", lang),
+        translate(
+            "Green cells are filled by the buyer before this is sent. Sellers: please mark each row as met or not, and"
+            " write figures and deviations into the last column.",
+            lang,
+        ),
     )
+    for field in BUYER_FIELDS:
+        row = sheet.row(
+            f"{BUYER_PREFIX}{field.key}",
+            [translate(field.label, lang), "", ""],
+            style="head",
+            inputs=(_BUYER_COLUMN,),
+            filler="buyer",
+        )
+        sheet.field(field, lang, column=_BUYER_COLUMN, first_row=row, last_row=row)
     sheet.hidden_row(KEYS_ROLE, *ANSWER_COLUMNS)
     labels = (
         translate("Section", lang),
@@ -134,7 +151,9 @@ def _write_requirements(book: Any, specification: Specification, lang: Language,
     sheet.fit_heights(first, last)
     sheet.choice(words.choices("answer", lang).values(), column=4, first_row=first, last_row=last)
     sheet.freeze(header + 1, 2)
-    sheet.print_on_a4(last_row=last, columns=len(ANSWER_COLUMNS), title_rows=(header, header), pages_wide=1)
+    sheet.print_on_a4(
+        last_row=last, title_row=header, footer=_footer(specification, lang), groups=[len(ANSWER_COLUMNS)]
+    )
     sheet.protect()
 
 
@@ -148,15 +167,17 @@ def _write_offers(book: Any, specification: Specification, lang: Language, words
             lang,
         ),
         style="title",
+        column=1,
     )
-    for sentence in _instructions(lang):
-        sheet.text_row(TEXT_ROLE, sentence)
+    for sentence in _instructions(specification, lang):
+        sheet.text_row(TEXT_ROLE, sentence, column=1)
+    inputs = range(_HEAD_COLUMN, _HEAD_COLUMN + _HEAD_INPUTS)
     for field in HEAD_FIELDS:
         value = seller if field.key == "seller" else ""
-        cells = ["", _label(field, lang), value, *[""] * (_HEAD_INPUTS - 1)]
-        row = sheet.row(f"{HEAD_PREFIX}{field.key}", cells, style="head", inputs=range(2, 2 + _HEAD_INPUTS))
+        cells = ["", _label(field, lang), "", value, *[""] * (_HEAD_INPUTS - 1)]
+        row = sheet.row(f"{HEAD_PREFIX}{field.key}", cells, style="head", inputs=inputs)
         if field.kind == "date":
-            sheet.field(field, lang, column=2, first_row=row, last_row=row)
+            sheet.field(field, lang, column=_HEAD_COLUMN, first_row=row, last_row=row)
     headings = [""]
     for group in LINE_GROUPS:
         headings += [translate(group.heading, lang), *[""] * (len(group.fields) - 1)]
@@ -175,12 +196,30 @@ def _write_offers(book: Any, specification: Specification, lang: Language, words
     sheet.widths([_NUMBER_WIDTH, *(field.width for field in LINE_FIELDS)])
     sheet.fit_heights(header, header + 1)
     sheet.freeze(header + 1, 2)
+    groups = [len(group.fields) for group in LINE_GROUPS]
     sheet.print_on_a4(
-        last_row=last, columns=len(LINE_FIELDS) + 1, title_rows=(header, header), pages_wide=3, title_columns=2
+        last_row=last,
+        title_row=header,
+        footer=_footer(specification, lang),
+        groups=[1 + groups[0], *groups[1:]],
+        repeated=1,
     )
 
 
-def _instructions(lang: Language) -> tuple[str, ...]:
+def _footer(specification: Specification, lang: Language) -> str:
+    """Name the form on every printed page."""
+    return translate(
+        Message(
+            "Offer for {gpus} × {accelerator}, request {request}",
+            gpus=specification.gpus,
+            accelerator=specification.accelerator,
+            request=specification.request_hash,
+        ),
+        lang,
+    )
+
+
+def _instructions(specification: Specification, lang: Language) -> tuple[str, ...]:
     return (
         translate(
             "One line per configuration that you offer. Cells with * must be filled; 0 where nothing is billed.", lang
@@ -191,8 +230,11 @@ def _instructions(lang: Language) -> tuple[str, ...]:
             lang,
         ),
         translate(
-            "The grey line is an example with invented figures and is not read. Please leave hidden rows and columns as"
-            " they are.",
+            Message(
+                "The grey line is an example with invented figures and is not read. Please leave hidden rows and"
+                " columns as they are, and send the whole workbook ({sign}).",
+                sign=write_sign(specification),
+            ),
             lang,
         ),
     )

@@ -9,13 +9,11 @@ import io
 import re
 import zipfile
 from datetime import datetime
-from math import ceil
-from typing import TYPE_CHECKING, Any
-
-from rich.cells import cell_len
+from typing import TYPE_CHECKING, Any, Literal
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
+from suanpei.report.workbook.page import count_lines, fit_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,13 +23,19 @@ if TYPE_CHECKING:
     from suanpei.market.rfq.words import FormWords
     from suanpei.report.locale import Language
 
-FONTS: dict[str, str] = {"zh": "微软雅黑", "en": "Calibri"}
-LINE_POINTS = 15
-"""Height of one line of text. [pt]"""
+Filler = Literal["seller", "buyer"]
+"""Who fills a cell."""
+FONTS: dict[str, str] = {"zh": "微软雅黑", "en": "Arial"}
+"""Arial has a twin of equal widths wherever it is missing, so that texts keep their cells."""
+WIDTH_FONT = "Arial"
+"""Columns are as wide as its digits at 10 points, whatever is written in them."""
+LINE_POINTS: dict[str, float] = {"zh": 16.5, "en": 14.0}
+"""Height of one line of text in these fonts at 10 points. [pt]"""
 _TEXT_FORMAT = "@"
 """What is typed stays as typed: ``6%`` does not become 0.06."""
 _ZIP_DAY = (1980, 1, 1, 0, 0, 0)
-_HEADER_FILL, _BAND_FILL, _INPUT_FILL, _EXAMPLE_FILL = "FFD9E2F3", "FFB4C6E7", "FFFFF9E5", "FFEDEDED"
+_HEADER_FILL, _BAND_FILL, _EXAMPLE_FILL = "FFD9E2F3", "FFB4C6E7", "FFEDEDED"
+_SELLER_FILL, _BUYER_FILL = "FFFFF9E5", "FFE2EFDA"
 
 
 class SheetWriter:
@@ -47,6 +51,7 @@ class SheetWriter:
         name = FONTS[lang]
         thin = Side(style="thin", color="FFBFBFBF")
         self._border = Border(left=thin, right=thin, top=thin, bottom=thin)
+        self._ruled = Border(top=thin, bottom=thin)
         self._wrapped = Alignment(wrap_text=True, vertical="top")
         self._fonts = {
             "text": Font(name=name, size=10),
@@ -62,7 +67,10 @@ class SheetWriter:
             "band": PatternFill("solid", fgColor=_BAND_FILL),
             "example": PatternFill("solid", fgColor=_EXAMPLE_FILL),
         }
-        self._input_fill = PatternFill("solid", fgColor=_INPUT_FILL)
+        self._input_fills = {
+            "seller": PatternFill("solid", fgColor=_SELLER_FILL),
+            "buyer": PatternFill("solid", fgColor=_BUYER_FILL),
+        }
         self._unlocked = Protection(locked=False)
         sheet.column_dimensions["A"].hidden = True
 
@@ -72,22 +80,25 @@ class SheetWriter:
         self.sheet.row_dimensions[row].hidden = True
         return row
 
-    def text_row(self, role: str, text: str, *, style: str = "text") -> int:
+    def text_row(self, role: str, text: str, *, style: str = "text", column: int = 0) -> int:
         """Write one line of text, which runs over the cells beside it; returns its row."""
-        row = self._write((role, text))
-        cell = self.sheet.cell(row, 2)
+        row = self._write((role, *[""] * column, text))
+        cell = self.sheet.cell(row, column + 2)
         cell.font = self._fonts[style]
-        self.sheet.row_dimensions[row].height = LINE_POINTS * (1.6 if style == "title" else 1.1)
+        self.sheet.row_dimensions[row].height = LINE_POINTS[self.lang] * (1.6 if style == "title" else 1.1)
         return row
 
-    def row(self, role: str, cells: Sequence[Any], *, style: str, inputs: Iterable[int] = ()) -> int:
+    def row(
+        self, role: str, cells: Sequence[Any], *, style: str, inputs: Iterable[int] = (), filler: Filler = "seller"
+    ) -> int:
         """Write a row of a table.
 
         Args:
             role: What the row is, for the reader of the form. [-]
             cells: From the second column on. [-]
             style: ``header``, ``band``, ``head``, ``cell`` or ``example``. [-]
-            inputs: Columns that the seller fills, from 0 behind the first. [-]
+            inputs: Columns that are to be filled, from 0 behind the first. [-]
+            filler: Who fills them: told by the colour. [-]
 
         Returns:
             Its number.
@@ -104,7 +115,9 @@ class SheetWriter:
             if style != "head":
                 cell.border = self._border
             if column in filled:
-                cell.fill = self._input_fill
+                if style == "head":
+                    cell.border = self._ruled
+                cell.fill = self._input_fills[filler]
                 cell.protection = self._unlocked
         return row
 
@@ -168,36 +181,53 @@ class SheetWriter:
             self.sheet.column_dimensions[self._letter(column)].width = width
 
     def fit_heights(self, first_row: int, last_row: int) -> None:
-        """Set heights so that wrapped text is seen whole; a Chinese character is two wide."""
+        """Set heights so that wrapped text is seen whole."""
         for row in range(first_row, last_row + 1):
-            lines = 1
-            for cell in self.sheet[row][1:]:
-                width = self.sheet.column_dimensions[cell.column_letter].width
-                if cell.value is not None:
-                    lines = max(lines, ceil(cell_len(str(cell.value)) * 1.12 / max(width - 1, 1)))
-            self.sheet.row_dimensions[row].height = LINE_POINTS * lines + 3
+            lines = max(
+                count_lines(str(cell.value), self.sheet.column_dimensions[cell.column_letter].width)
+                for cell in self.sheet[row][1:]
+                if cell.value is not None
+            )
+            self.sheet.row_dimensions[row].height = LINE_POINTS[self.lang] * lines + 4
 
     def freeze(self, first_row: int, columns: int) -> None:
         """Keep what stands above a row, and the first columns behind the hidden one, in sight."""
         self.sheet.freeze_panes = f"{self._letter(columns)}{first_row}"
 
     def print_on_a4(
-        self, *, last_row: int, columns: int, title_rows: tuple[int, int], pages_wide: int, title_columns: int = 0
+        self, *, last_row: int, title_row: int, footer: str, groups: Sequence[int], repeated: int = 0
     ) -> None:
-        """Print landscape on A4, so many pages wide, with titles on every page."""
+        """Print landscape on A4, with the header on every page.
+
+        Args:
+            last_row: Of what is printed, from 1. [-]
+            title_row: Printed on every page. [-]
+            footer: Names the form on every page. [-]
+            groups: Number of columns of each group, from the first column behind the hidden one; a page holds whole
+                groups, and a sheet of one group is fitted to one page in width. [-]
+            repeated: First columns that are printed on every page. [-]
+        """
+        from openpyxl.worksheet.pagebreak import Break, ColBreak
+
         sheet = self.sheet
         sheet.page_setup.orientation = "landscape"
         sheet.page_setup.paperSize = sheet.PAPERSIZE_A4
-        sheet.sheet_properties.pageSetUpPr.fitToPage = True
-        sheet.page_setup.fitToWidth = pages_wide
-        sheet.page_setup.fitToHeight = 0
-        sheet.print_area = f"B1:{self._letter(columns - 1)}{last_row}"
-        sheet.print_title_rows = f"{title_rows[0]}:{title_rows[1]}"
-        if title_columns:
-            sheet.print_title_cols = f"B:{self._letter(title_columns - 1)}"
+        widths = [sheet.column_dimensions[self._letter(column)].width for column in range(sum(groups))]
+        ends, scale_percent = fit_pages(widths, groups, repeated)
+        if len(ends) == 1:
+            sheet.sheet_properties.pageSetUpPr.fitToPage = True
+            sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+        else:
+            sheet.page_setup.scale = scale_percent
+            sheet.col_breaks = ColBreak(brk=tuple(Break(id=end + 1, max=1048575) for end in ends[:-1]))
+        sheet.print_area = f"B1:{self._letter(len(widths) - 1)}{last_row}"
+        sheet.print_title_rows = f"{title_row}:{title_row}"
+        if repeated:
+            sheet.print_title_cols = f"B:{self._letter(repeated - 1)}"
         sheet.page_margins.left = sheet.page_margins.right = 0.4
-        sheet.page_margins.top = sheet.page_margins.bottom = 0.5
-        sheet.oddFooter.center.text = "&P / &N"
+        sheet.page_margins.top, sheet.page_margins.bottom, sheet.page_margins.footer = 0.5, 0.6, 0.3
+        sheet.oddFooter.left.text = footer.replace("&", "&&")
+        sheet.oddFooter.right.text = "&P / &N"
 
     def protect(self) -> None:
         """Let only the seller's cells be changed; rows and columns may be resized, and there is no password."""
@@ -220,6 +250,17 @@ class SheetWriter:
         from openpyxl.utils import get_column_letter
 
         return str(get_column_letter(column + 2))
+
+
+def start_book() -> Any:
+    """Make a workbook without sheets whose columns are equally wide in every program."""
+    from openpyxl import Workbook
+    from openpyxl.styles import Font
+
+    book = Workbook()
+    book.remove(book.active)
+    book._named_styles["Normal"].font = Font(name=WIDTH_FONT, size=10)  # noqa: SLF001  # openpyxl has no public way
+    return book
 
 
 def save_reproducibly(book: Any, day: date) -> bytes:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from suanpei.market.quotes.document import Document, Line, Sheet, Unread
 from suanpei.market.quotes.form.read import is_form, read_form
 from suanpei.market.quotes.quoted import Place
-from suanpei.market.rfq.fields import LINE_FIELDS
+from suanpei.market.rfq.fields import FIELDS_BY_KEY, LINE_FIELDS
 from suanpei.market.rfq.words import FORM_LANGUAGES
 from suanpei.messages import Message
 from suanpei.money import ExchangeRate, ExchangeRates, Money
 from suanpei.provenance import Provenance
+from suanpei.report.locale import translate
 from tests.market.quotes.form_samples import HEAD, LINE, blank_form, fill, fill_text, to_csv_document, to_document
 from tests.market.rfq.samples import CATALOGUE, WORDS
 
@@ -34,6 +35,10 @@ def read_line(changes: dict[str, Any] | None = None, language: FormLanguage = "z
     quotes = read_form(fill_text(language, [{**LINE, **(changes or {})}]), CATALOGUE)
     (offer,) = quotes.offers
     return offer, quotes
+
+
+def remarks(offer: QuotedOffer) -> list[str]:
+    return list(map(str, offer.remarks))
 
 
 def problems(quotes: Quotes) -> list[str]:
@@ -70,10 +75,23 @@ def test_a_whole_line_is_read_as_filled(language: FormLanguage) -> None:
     assert offer.charges.bills_outages is False
     assert (offer.pricing, offer.region, offer.confidence) == ("monthly", "Ulanqab", "high")
     assert offer.flags == ("deposit", "egress_fee", "includes_power", "prepay", "tax_excluded_6pct")
-    assert offer.note == (
-        "memory_gb=80; gpus_per_node=8; condition=new; modified=no; in_node=nvlink_switch; invoice=special; power=in;"
-        " delivery=2026-12-20; contact=Wang; carefully made"
-    )
+    assert offer.note == "carefully made"
+    assert remarks(offer) == [
+        "Memory [GB per card]: 80",
+        "Cards per machine: 8",
+        "New or used: new",
+        "Modified card or memory?: no",
+        "Links between the cards of a machine: NVLink between all cards",
+        "Invoice: special VAT invoice",
+        "Power and rack: power included",
+        "Delivery date (YYYY-MM-DD): 2026-12-20",
+        "Contact: Wang",
+    ]
+    assert [translate(remark, "zh") for remark in offer.remarks][2:5] == [
+        "全新或二手：全新",
+        "是否改装（卡或显存）：否",
+        "机内卡间互联：NVLink 全互联",
+    ]
 
 
 def test_forms_of_both_languages_read_back_to_equal_offers() -> None:
@@ -84,9 +102,7 @@ def test_forms_of_both_languages_read_back_to_equal_offers() -> None:
         for book in (fill(language, lines, answers=answers) for language in FORM_LANGUAGES)
     ]
     assert offers[0] == offers[1]
-    assert offers[0][0].note.endswith("; driver: 550.90.07; deviates read_rate: 6 GB/s") or offers[0][0].note.endswith(
-        "; deviates read_rate: 6 GB/s; driver: 550.90.07"
-    )
+    assert remarks(offers[0][0])[-2:] == ["Read rate, deviates: 6 GB/s", "Driver: 550.90.07"]
     assert offers[0][1].links == "none"
     assert {"spot", "no_ib"} <= set(offers[0][1].flags)
 
@@ -284,7 +300,7 @@ def test_a_lone_comma_is_asked_about_where_it_may_be_a_decimal_one() -> None:
 def test_dates_are_read_year_first(given: Any) -> None:
     offer, quotes = read_line({"delivery": given})
     assert quotes.unread == ()
-    assert "delivery=2026-12-20" in offer.note
+    assert "Delivery date (YYYY-MM-DD): 2026-12-20" in remarks(offer)
 
 
 def test_percentages_are_read_with_and_without_their_sign() -> None:
@@ -322,7 +338,7 @@ def test_deviations_are_kept_and_open_answers_asked_for() -> None:
         "Cards deviates, without saying how",
         "requirements without a clear answer: Image, Driver",
     ]
-    assert "; deviates cards; image: maybe: see below" in quotes.offers[0].note
+    assert remarks(quotes.offers[0])[-2:] == ["Cards, deviates", "Image: maybe: see below"]
 
 
 def test_the_head_holds_for_every_line_and_is_asked_for() -> None:
@@ -370,7 +386,7 @@ def test_what_the_form_hides_itself_is_nothing_to_say() -> None:
     hidden, picture = Message("hidden, in whatever words"), Message("a picture")
     left = [
         Unread(file=document.file, cell=cell, reason=hidden, is_read=True)
-        for cell in ("Offer!A1", "Offer!A11", "Requirements!A4", "_suanpei_form", "Offer!A15")
+        for cell in ("Offer!A1", "Offer!A11", "Requirements!A10", "_suanpei_form", "Offer!A15")
     ]
     left.append(Unread(file=document.file, cell="Offer!A11", reason=picture))
     quotes = read_form(replace(document, unread=tuple(left)), CATALOGUE)
@@ -476,7 +492,9 @@ def check_is_line(offer: QuotedOffer, line: dict[str, Any]) -> None:
     assert offer.charges.early_exit_fraction == Decimal(line["early_exit"]) / 100
     assert offer.charges.bills_outages == (line["bills_outages"] == "yes")
     for kept in ("condition", "in_node", "invoice", "power", "delivery", "modified"):
-        assert f"{kept}={line[kept]};" in offer.note
+        field = FIELDS_BY_KEY[kept]
+        said = WORDS.choices(field.choices, "en")[line[kept]] if field.choices else line[kept]
+        assert f"{field.label}: {said}" in remarks(offer)
     assert line["comment"] in offer.note
 
 

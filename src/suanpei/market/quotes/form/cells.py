@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.document import Unread, name_cell
-from suanpei.market.rfq.fields import HEAD_FIELDS, LINE_FIELDS, NUMBER_KEY
+from suanpei.market.quotes.document import Line, Unread, name_cell
+from suanpei.market.rfq.fields import BUYER_FIELDS, FIELDS_BY_KEY, HEAD_FIELDS, LINE_FIELDS, NUMBER_KEY
 from suanpei.market.rfq.marker import (
+    BUYER_PREFIX,
+    COPY_SHEET,
     EXAMPLE_ROLE,
     FORM_SHEET,
     HEAD_PREFIX,
     KEYS_ROLE,
     LABELS_ROLE,
+    MARKER,
     NEED_PREFIX,
     TEXT_ROLE,
     Marker,
     read_marker,
+    read_sign,
 )
 from suanpei.market.rfq.words import FORM_LANGUAGES, fold
 from suanpei.messages import Message
@@ -24,13 +28,14 @@ from suanpei.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from suanpei.market.quotes.document import Document, Line, Sheet
+    from suanpei.market.quotes.document import Document, Sheet
     from suanpei.market.rfq.words import FormWords
 
 _LINE_KEYS = frozenset(item.key for item in LINE_FIELDS)
 _HEAD_KEYS = frozenset(item.key for item in HEAD_FIELDS)
-_HEAD_VALUE_COLUMN = 2
-"""Behind the first column: a blank one, the label, and then the value in whichever cell it was written."""
+_BUYER_KEYS = frozenset(item.key for item in BUYER_FIELDS)
+_VALUE_COLUMN = 2
+"""Of a line with a label: behind the role two columns for the label, then the value in whichever cell it stands."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,17 +74,32 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class FormCells:
-    """A form taken apart."""
+    """One seller's form taken apart: a sheet of offers, with the answers that belong to it."""
 
     marker: Marker
+    sheet: str | None
+    """Of the offers; None where the file names none."""
     head: Mapping[str, Cell]
     lines: tuple[FilledLine, ...]
-    answers: tuple[Answer, ...]
-    marked: frozenset[str]
-    """The sheets that the file has, by their markers."""
-    keyed: frozenset[str]
-    """Those of them whose keys are still there, without which nothing in them can be found."""
+    has_keys: bool
+    """Whether the keys of the columns are still there, without which nothing can be found."""
     unread: tuple[Unread, ...]
+    answers: tuple[Answer, ...] | None = None
+    """None where the file holds none to these offers."""
+    buyer: Mapping[str, Cell] = field(default_factory=dict)
+    """What the buyer wrote before the form was sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormFile:
+    """What a file holds of our forms."""
+
+    marker: Marker
+    """Of its first sheet."""
+    forms: tuple[FormCells, ...]
+    """One per sheet of offers."""
+    copies: tuple[str | None, ...]
+    """Sheets that show a form, but without what is hidden in it."""
     own_places: frozenset[str]
     """Cells and sheets that the form itself hides: that they are hidden is nothing to say."""
 
@@ -89,24 +109,36 @@ class _Found:
     words: FormWords
     head: dict[str, Cell] = field(default_factory=dict)
     lines: list[FilledLine] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    keyed: set[str] = field(default_factory=set)
-    own_places: set[str] = field(default_factory=lambda: {FORM_SHEET})
+    has_keys: bool = False
 
 
-def find_markers(document: Document) -> Iterator[tuple[Sheet, int, Marker]]:
-    """Give the sheets of a document that are of a form: the sheet, the position of its first line, its marker."""
+@dataclass(frozen=True, kw_only=True)
+class _Answers:
+    answers: tuple[Answer, ...] | None
+    buyer: Mapping[str, Cell]
+
+
+def find_markers(document: Document) -> Iterator[tuple[Sheet, Marker]]:
+    """Give the sheets of a document that are of a form, each from its marker on: as if this stood in the first cell."""
     for sheet in document.sheets:
         for position, line in enumerate(sheet.lines):
-            marker = next(filter(None, map(read_marker, line.cells[:1])), None)
+            column, marker = _find_marker(line)
             if marker is not None:
-                yield sheet, position, marker
+                behind = (Line(row=other.row, cells=other.cells[column:]) for other in sheet.lines[position:])
+                yield replace(sheet, lines=tuple(behind)), replace(marker, column=column)
                 break
 
 
-def take_apart(document: Document, words: FormWords) -> FormCells | None:
-    """Find the cells of a form; None where the document is no form.
+def _find_marker(line: Line) -> tuple[int, Marker | None]:
+    """Find the first cell with a marker; most lines of most files hold none, so the name is looked for first."""
+    named = (column for column, text in enumerate(line.cells) if MARKER in text)
+    found = ((column, read_marker(line.cells[column]) or read_sign(line.cells[column])) for column in named)
+    return next(((column, marker) for column, marker in found if marker is not None), (0, None))
+
+
+def take_apart(document: Document, words: FormWords) -> FormFile | None:
+    """Find the cells of the forms in a document; None where there is none.
 
     Args:
         document: A file as text. [-]
@@ -115,61 +147,85 @@ def take_apart(document: Document, words: FormWords) -> FormCells | None:
     sheets = list(find_markers(document))
     if not sheets:
         return None
-    found = _Found(words=words)
-    for sheet, position, marker in sheets:
-        rows = [1, sheet.lines[position].row, *(line.row for line in sheet.lines if line.cells[:1] == (KEYS_ROLE,))]
-        found.own_places |= {name_cell(sheet.name, row, 0) for row in rows}
+    own_places = {FORM_SHEET}
+    forms: list[FormCells] = []
+    answered: list[_Answers] = []
+    for sheet, marker in sheets:
+        if marker.sheet != COPY_SHEET:
+            keys = (line.row for line in sheet.lines if line.cells[:1] == (KEYS_ROLE,))
+            own_places |= {name_cell(sheet.name, row, marker.column) for row in (1, sheet.lines[0].row, *keys)}
         if marker.sheet == "offers":
-            _read_offers(document.file, sheet, sheet.lines[position + 1 :], found)
+            forms.append(_read_offers(document.file, sheet, marker, words))
         elif marker.sheet == "requirements":
-            _read_answers(sheet, sheet.lines[position + 1 :], found)
-    return FormCells(
-        marker=sheets[0][2],
-        head=found.head,
-        lines=tuple(found.lines),
-        answers=tuple(found.answers),
-        marked=frozenset(marker.sheet for _, _, marker in sheets),
-        keyed=frozenset(found.keyed),
-        unread=tuple(found.unread),
-        own_places=frozenset(found.own_places),
+            answered.append(_read_answers(sheet, marker.column))
+    if len(answered) == 1:
+        answered *= len(forms)
+    paired = zip(forms, answered, strict=False)
+    joined = [replace(form, answers=found.answers, buyer=found.buyer) for form, found in paired]
+    return FormFile(
+        marker=sheets[0][1],
+        forms=(*joined, *forms[len(joined) :]),
+        copies=tuple(sheet.name for sheet, marker in sheets if marker.sheet == COPY_SHEET),
+        own_places=frozenset(own_places),
     )
 
 
-def _read_offers(file: str, sheet: Sheet, lines: tuple[Line, ...], found: _Found) -> None:
+def _read_offers(file: str, sheet: Sheet, marker: Marker, words: FormWords) -> FormCells:
+    found = _Found(words=words)
     columns: dict[str, int] = {}
     labels: tuple[str, ...] = ()
-    for line in lines:
+    for line in sheet.lines[1:]:
         role, cells = line.cells[0] if line.cells else "", line.cells[1:]
         if role.startswith(HEAD_PREFIX):
             key = role.removeprefix(HEAD_PREFIX)
-            values = [(column, text) for column, text in enumerate(cells) if column >= _HEAD_VALUE_COLUMN and text]
             if key in _HEAD_KEYS and key not in found.head:
-                column = values[0][0] if values else _HEAD_VALUE_COLUMN
-                text = " ".join(text for _, text in values)
-                found.head[key] = Cell(text=text, place=name_cell(sheet.name, line.row, column + 1))
+                found.head[key] = _beside_label(sheet, line, marker.column)
         elif role == KEYS_ROLE:
             columns = {key: column for column, key in enumerate(cells) if key in _LINE_KEYS or key == NUMBER_KEY}
-            found.keyed.add("offers")
+            found.has_keys = True
         elif role == LABELS_ROLE:
             labels = cells
         elif role == EXAMPLE_ROLE:
-            if _is_changed_example(cells, columns, found.words):
+            if _is_changed_example(cells, columns, words):
                 found.unread.append(_changed_example(file, sheet, line))
         elif role != TEXT_ROLE and any(cells):
-            _read_line(file, sheet, line, columns, labels, found)
+            _read_line(file, _Table(sheet=sheet, columns=columns, labels=labels, shift=marker.column), line, found)
+    return FormCells(
+        marker=marker,
+        sheet=sheet.name,
+        head=found.head,
+        lines=tuple(found.lines),
+        has_keys=found.has_keys,
+        unread=tuple(found.unread),
+    )
 
 
-def _read_line(
-    file: str, sheet: Sheet, line: Line, columns: Mapping[str, int], labels: tuple[str, ...], found: _Found
-) -> None:
-    """Take one line of the seller: an offer, the number of an empty line, or, in a single cell, words beside it."""
-    cells = line.cells[1:]
+def _beside_label(sheet: Sheet, line: Line, shift: int) -> Cell:
+    """Give what stands behind the label of a line, in whichever cell it was written."""
+    values = [(column, text) for column, text in enumerate(line.cells[1:]) if column >= _VALUE_COLUMN and text]
+    column = values[0][0] if values else _VALUE_COLUMN
+    text = " ".join(text for _, text in values)
+    return Cell(text=text, place=name_cell(sheet.name, line.row, shift + column + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    sheet: Sheet
+    columns: Mapping[str, int]
+    labels: tuple[str, ...]
+    shift: int
+    """Columns before the one of the roles. [-]"""
+
+
+def _read_line(file: str, table: _Table, line: Line, found: _Found) -> None:
+    """Take one line of the seller: an offer, the number of an empty line, or words beside the table."""
+    cells, columns, labels = line.cells[1:], table.columns, table.labels
 
     def at(column: int) -> str:
         return cells[column] if column < len(cells) else ""
 
     taken = {
-        key: Cell(text=at(column), place=name_cell(sheet.name, line.row, column + 1))
+        key: Cell(text=at(column), place=name_cell(table.sheet.name, line.row, table.shift + column + 1))
         for key, column in columns.items()
         if key != NUMBER_KEY
     }
@@ -178,39 +234,53 @@ def _read_line(
         for column, text in enumerate(cells)
         if text and column not in columns.values()
     )
-    filled = [cell for cell in taken.values() if cell.text]
-    if len(filled) > 1:
-        found.lines.append(FilledLine(sheet=sheet.name, row=line.row, cells=taken, extra=extra))
+    if any(_says_term(key, cell.text, found.words) for key, cell in taken.items()):
+        found.lines.append(FilledLine(sheet=table.sheet.name, row=line.row, cells=taken, extra=extra))
         return
+    filled = [cell.text for cell in taken.values() if cell.text]
     number = at(columns[NUMBER_KEY]) if NUMBER_KEY in columns else ""
     lone = [] if number.replace(".", "").isdecimal() else [number]
-    words = " ".join(filter(None, (line.cells[0], *lone, *(cell.text for cell in filled), *extra)))
+    words = " ".join(filter(None, (line.cells[0], *lone, *filled, *extra)))
     if words:
         found.unread.append(
             Unread(
                 file=file,
-                cell=name_cell(sheet.name, line.row),
+                cell=name_cell(table.sheet.name, line.row),
                 reason=Message("stands beside the table of the form and is no offer: {text}", text=words[:200]),
             )
         )
 
 
-def _read_answers(sheet: Sheet, lines: tuple[Line, ...], found: _Found) -> None:
+def _says_term(key: str, text: str, words: FormWords) -> bool:
+    """Tell whether a cell holds something of its kind, as a line of an offer does and a signature does not."""
+    item = FIELDS_BY_KEY[key]
+    if item.kind == "choice":
+        return words.read_choice(item.choices, text) is not None
+    return item.kind not in ("text", "date") and any(character.isdecimal() for character in text)
+
+
+def _read_answers(sheet: Sheet, shift: int) -> _Answers:
     answer_column = comment_column = -1
-    for line in lines:
+    buyer: dict[str, Cell] = {}
+    answers: list[Answer] = []
+    for line in sheet.lines[1:]:
         role, cells = line.cells[0] if line.cells else "", line.cells[1:]
         if role == KEYS_ROLE and {"answer", "comment"} <= set(cells):
             answer_column, comment_column = cells.index("answer"), cells.index("comment")
-            found.keyed.add("requirements")
+        elif role.startswith(BUYER_PREFIX):
+            key = role.removeprefix(BUYER_PREFIX)
+            if key in _BUYER_KEYS and key not in buyer:
+                buyer[key] = _beside_label(sheet, line, shift)
         elif role.startswith(NEED_PREFIX) and answer_column >= 0:
             answer, comment = (
                 Cell(
                     text=cells[column] if column < len(cells) else "",
-                    place=name_cell(sheet.name, line.row, column + 1),
+                    place=name_cell(sheet.name, line.row, shift + column + 1),
                 )
                 for column in (answer_column, comment_column)
             )
-            found.answers.append(Answer(key=role.removeprefix(NEED_PREFIX), answer=answer, comment=comment))
+            answers.append(Answer(key=role.removeprefix(NEED_PREFIX), answer=answer, comment=comment))
+    return _Answers(answers=tuple(answers) if answer_column >= 0 else None, buyer=buyer)
 
 
 def _is_changed_example(cells: tuple[str, ...], columns: Mapping[str, int], words: FormWords) -> bool:

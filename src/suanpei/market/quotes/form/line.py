@@ -11,8 +11,9 @@ from suanpei.machine.names import resolve_accelerator
 from suanpei.market.quotes.form.price import FormPrice, StatedPrice, read_price
 from suanpei.market.quotes.form.values import LineValues, ask_for_blanks, read_values
 from suanpei.market.quotes.quoted import Place, QuotedOffer
+from suanpei.market.rfq.fields import FIELDS_BY_KEY
 from suanpei.market.terms import DAY_HOURS, Charges, Payment, Tax, Term
-from suanpei.messages import Message
+from suanpei.messages import Message, Wording
 from suanpei.money import Money
 from suanpei.units import GIB_BYTES, MONTH_HOURS, YEAR_HOURS
 
@@ -57,14 +58,14 @@ class Head:
 
 
 def read_line(
-    line: FilledLine, head: Head, remarks: tuple[str, ...], reader: ValueReader, basis: FormBasis
+    line: FilledLine, head: Head, remarks: tuple[Message, ...], reader: ValueReader, basis: FormBasis
 ) -> QuotedOffer:
     """Read one filled line.
 
     Args:
         line: Its cells. [-]
         head: What holds for every line. [-]
-        remarks: Answers to the requirements, kept in the note of every offer. [-]
+        remarks: Answers to the requirements, kept with every offer. [-]
         reader: Reads cells and collects questions. [-]
         basis: Catalogue, currency and rates. [-]
     """
@@ -94,11 +95,12 @@ def read_line(
         readings=price.readings,
         flags=tuple(sorted({*price.flags, *head.flags, *_flags(values, accelerator, unit_gpus, term)})),
         confidence=_confidence(price, accelerator),
-        note=_note(values, head, remarks, line.extra),
+        note="; ".join(filter(None, (values.texts["comment"], *line.extra))),
         charges=_charges(values),
         payment=Payment(
             deposit_months=values.numbers["deposit_months"], prepaid_months=values.numbers["prepaid_months"]
         ),
+        remarks=(*_list_remarks(values, head, reader.words), *remarks),
     )
 
 
@@ -248,23 +250,23 @@ def _confidence(price: FormPrice, accelerator: Accelerator | None) -> Confidence
     return "medium" if accelerator is None else "high"
 
 
-def _note(values: LineValues, head: Head, remarks: tuple[str, ...], extra: tuple[str, ...]) -> str:
-    """Keep what has no field of its own, in words that are the same in both languages of the form."""
-    choices = values.choices
-    memory, delivery = values.numbers["memory_gb"], values.days["delivery"]
-    kept = (
-        ("memory_gb", None if memory is None else _plain(memory)),
-        ("gpus_per_node", values.counts["gpus_per_node"]),
-        ("condition", choices["condition"]),
-        ("modified", choices["modified"]),
-        ("in_node", choices["in_node"]),
-        ("invoice", choices["invoice"]),
-        ("power", choices["power"]),
-        ("delivery", delivery),
-        ("contact", head.contact or None),
+def _list_remarks(values: LineValues, head: Head, words: FormWords) -> tuple[Message, ...]:
+    """List what has no field of its own in an offer, each under the label of its cell."""
+    memory, gpus, delivery = values.numbers["memory_gb"], values.counts["gpus_per_node"], values.days["delivery"]
+    kept: dict[str, str | Wording | None] = {
+        "memory_gb": None if memory is None else _plain(memory),
+        "gpus_per_node": None if gpus is None else str(gpus),
+    }
+    for key in ("condition", "modified", "in_node", "invoice", "power"):
+        code = values.choices[key]
+        kept[key] = None if code is None else words.wording(FIELDS_BY_KEY[key].choices, code)
+    kept["delivery"] = None if delivery is None else str(delivery)
+    kept["contact"] = head.contact or None
+    return tuple(
+        Message("{label}: {value}", label=FIELDS_BY_KEY[key].label, value=value)
+        for key, value in kept.items()
+        if value is not None
     )
-    parts = [f"{name}={value}" for name, value in kept if value is not None]
-    return "; ".join([*parts, *filter(None, [values.texts["comment"]]), *extra, *remarks])
 
 
 def _plain(value: Decimal | int) -> str:

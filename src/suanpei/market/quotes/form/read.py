@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Unread
-from suanpei.market.quotes.form.cells import Cell, FormCells, find_markers, take_apart
+from suanpei.market.quotes.form.answers import read_answers
+from suanpei.market.quotes.form.buyer import ask_for_invoices, ask_for_validity, read_buyer
+from suanpei.market.quotes.form.cells import Cell, FormCells, FormFile, find_markers, take_apart
 from suanpei.market.quotes.form.line import FormBasis, Head, read_line
 from suanpei.market.quotes.form.values import ValueReader, is_blank
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
-from suanpei.market.rfq.requirement import REQUIREMENT_ITEMS
 from suanpei.market.rfq.words import load_form_words
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.document import Document
+    from suanpei.market.rfq.marker import Marker
     from suanpei.market.rfq.words import FormLanguage, FormWords
 
 _NOWHERE = Cell(text="", place="")
@@ -63,44 +65,91 @@ def read_form(
         ValueError: The document is no form.
     """
     words = load_form_words(catalogue)
-    form = take_apart(document, words)
-    if form is None:
+    file = take_apart(document, words)
+    if file is None:
         raise ValueError(document.file)
+    basis = FormBasis(file=document.file, catalogue=catalogue, currency=currency, rates=rates or ExchangeRates())
+    left = tuple(item for item in document.unread if not (item.is_read and item.cell in file.own_places))
+    if not file.forms:
+        whole = Unread(file=document.file, cell="", reason=_say_no_offers(file, words))
+        return Quotes(offers=(), questions=(), unread=(*left, whole), assumptions=())
+    parts = [_read_one(form, words, basis, as_of) for form in file.forms]
+    copies = tuple(
+        Unread(
+            file=document.file,
+            cell=name or "",
+            reason=Message("shows a form without its hidden row and column of keys and is not read"),
+        )
+        for name in file.copies
+    )
+    return Quotes(
+        offers=tuple(offer for part in parts for offer in part.offers),
+        questions=tuple(question for part in parts for question in part.questions),
+        unread=(*left, *copies, *(item for part in parts for item in part.unread)),
+        assumptions=tuple(dict.fromkeys(note for part in parts for note in part.assumptions)),
+    )
+
+
+def _read_one(form: FormCells, words: FormWords, basis: FormBasis, as_of: date | None) -> Quotes:
+    """Read the form of one seller."""
     refusal = _refuse_whole(form, words)
     if refusal is not None:
-        whole = Unread(file=document.file, cell="", reason=refusal)
-        return Quotes(offers=(), questions=(), unread=(*_unread(document, form), whole), assumptions=())
+        cell = form.sheet or ""
+        whole = Unread(file=basis.file, cell=cell, reason=refusal)
+        return Quotes(offers=(), questions=(), unread=(*form.unread, whole), assumptions=())
     reader = ValueReader(
-        file=document.file,
+        file=basis.file,
         seller=form.head.get("seller", _NOWHERE).text,
         words=words,
-        language=_language(form),
+        language=_language(form.marker),
     )
+    buyer, unread_buyer = read_buyer(form, reader)
     head = _read_head(form, reader, as_of)
-    remarks = _read_answers(form, reader)
-    basis = FormBasis(file=document.file, catalogue=catalogue, currency=currency, rates=rates or ExchangeRates())
+    ask_for_validity(buyer, head, form, reader)
+    remarks = read_answers(form, reader)
     offers = tuple(read_line(line, head, remarks, reader, basis) for line in form.lines)
+    ask_for_invoices(buyer, form.lines, reader)
     return Quotes(
         offers=offers,
         questions=tuple(reader.questions),
-        unread=(*_unread(document, form), *reader.unread),
+        unread=(*form.unread, *unread_buyer, *reader.unread),
         assumptions=(
             Message(
                 "{file} is a form of this program (version {version}, request {request}, plan {rank}): its cells are"
                 " taken as filled",
-                file=document.file,
+                file=basis.file,
                 version=form.marker.version,
                 request=form.marker.request_hash,
                 rank=form.marker.rank,
             ),
+            *buyer.said,
             Message("a month of the form has {hours} h", hours=f"{MONTH_HOURS:g}"),
         ),
     )
 
 
-def _language(form: FormCells) -> FormLanguage:
+def _language(marker: Marker) -> FormLanguage:
     """Give the language that a form was written in, in which its sheets and lists are named."""
-    return "zh" if form.marker.language == "zh" else "en"
+    return "zh" if marker.language == "zh" else "en"
+
+
+def _say_no_offers(file: FormFile, words: FormWords) -> Message:
+    """Say why a file of a form holds no offers."""
+    copies = [name for name in file.copies if name]
+    if file.copies:
+        return (
+            Message(
+                "the hidden row or column of keys on the sheet {titles} is gone: ask the seller to fill the form as"
+                " sent",
+                titles=copies,
+            )
+            if copies
+            else Message("the hidden row or column of keys is gone: ask the seller to fill the form as sent")
+        )
+    return Message(
+        "the file holds no offers of the form: they stand on the sheet {titles}",
+        titles=[words.sheet_title("offers", _language(file.marker))],
+    )
 
 
 def _refuse_whole(form: FormCells, words: FormWords) -> Message | None:
@@ -111,10 +160,8 @@ def _refuse_whole(form: FormCells, words: FormWords) -> Message | None:
             given=form.marker.version,
             known=words.version,
         )
-    titles = [words.sheet_title("offers", _language(form))]
-    if "offers" not in form.marked:
-        return Message("the file holds no offers of the form: they stand on the sheet {titles}", titles=titles)
-    if "offers" not in form.keyed:
+    titles = [form.sheet or words.sheet_title("offers", _language(form.marker))]
+    if not form.has_keys:
         return Message(
             "the hidden row or column of keys on the sheet {titles} is gone: ask the seller to fill the form as sent",
             titles=titles,
@@ -122,12 +169,6 @@ def _refuse_whole(form: FormCells, words: FormWords) -> Message | None:
     if not form.lines:
         return Message("the form is blank: no line of the sheet {titles} is filled", titles=titles)
     return None
-
-
-def _unread(document: Document, form: FormCells) -> tuple[Unread, ...]:
-    """Give what was left of the file and its sheets, but that the form hides some of its own cells."""
-    left = (item for item in document.unread if not (item.is_read and item.cell in form.own_places))
-    return (*left, *form.unread)
 
 
 def _read_head(form: FormCells, reader: ValueReader, as_of: date | None) -> Head:
@@ -183,48 +224,3 @@ def _flag_dates(
             Message("From which day is the quote?"),
         )
     return tuple(flags)
-
-
-def _read_answers(form: FormCells, reader: ValueReader) -> tuple[str, ...]:
-    """Give what is kept of the answers to the requirements, and ask about what is open."""
-    if "requirements" not in form.keyed:
-        reader.ask(
-            "",
-            Message("the file holds no answers to the requirements"),
-            Message(
-                "Please send the whole workbook, with the sheet {titles} filled.",
-                titles=[reader.words.sheet_title("requirements", reader.language)],
-            ),
-        )
-        return ()
-    remarks: list[str] = []
-    unanswered: list[Message] = []
-    for answer in form.answers:
-        item = REQUIREMENT_ITEMS.get(answer.key, Message("requirement {key}", key=answer.key))
-        said = None if is_blank(answer.answer.text) else reader.words.read_choice("answer", answer.answer.text)
-        words = "" if is_blank(answer.comment.text) else answer.comment.text
-        if said is None and not is_blank(answer.answer.text):
-            words = f"{answer.answer.text}: {words}" if words else answer.answer.text
-        if said == "deviates":
-            remarks.append(f"deviates {answer.key}: {words}" if words else f"deviates {answer.key}")
-            if not words:
-                reader.ask(
-                    answer.comment.place,
-                    Message("{item} deviates, without saying how", item=item),
-                    Message("{item}: in what does your offer deviate?", item=item),
-                )
-        elif words:
-            remarks.append(f"{answer.key}: {words}")
-        if said is None:
-            unanswered.append(item)
-    if unanswered:
-        reader.ask(
-            next(
-                answer.answer.place
-                for answer in form.answers
-                if reader.words.read_choice("answer", answer.answer.text) is None
-            ),
-            Message("requirements without a clear answer: {items}", items=unanswered),
-            Message("Please mark as met or not: {items}.", items=unanswered),
-        )
-    return tuple(remarks)

@@ -7,10 +7,11 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Unread
+from suanpei.market.quotes.form.numbers import POINT_CURRENCY, read_amount, read_counted, read_decimal
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.rfq.fields import FIELDS_BY_KEY, LINE_FIELDS
 from suanpei.messages import Message
@@ -22,13 +23,10 @@ if TYPE_CHECKING:
     from suanpei.market.rfq.words import FormLanguage, FormWords
 
 _MOST = Decimal(10**12)
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _DATE = re.compile(r"(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})\s*日?(?:[T ]00:00(?::00(?:\.0+)?)?)?")
 _MOST_COUNT = 10**7
-_POINT_CURRENCY = "CNY"
-_COMMA_CURRENCIES = ("EUR", "")
-"""Where these are billed, ``1,234`` may be a decimal comma."""
+_TERM_KEY = "minimum_term"
+"""The number whose unit is picked beside it."""
 _BLANK = frozenset({"", "-", "–", "—", "/", "n/a"})
 
 
@@ -43,6 +41,8 @@ class ValueReader:
     """Of the form: the seller is asked in the words of its lists."""
     currency: str = ""
     """Code of the line; empty is not settled. Decides whether a lone comma parts thousands."""
+    period: str = ""
+    """Code of the unit of time that the line names for its shortest rental; empty is not settled."""
     unread: list[Unread] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
 
@@ -61,7 +61,13 @@ class ValueReader:
         """Give a number of at least 0; None where the cell is blank or no such number."""
         if is_blank(cell.text):
             return None
-        value = read_decimal(cell.text, self.currency)
+        units = self.words.units(key)
+        if FIELDS_BY_KEY[key].kind == "money":
+            value = read_amount(cell.text, self.currency, units)
+        else:
+            if key == _TERM_KEY and self.period:
+                units = self.words.period_units(self.period)
+            value = read_counted(cell.text, units)
         if value is None or not 0 <= value <= _MOST:
             self._refuse(key, cell, Message("a number of at least 0, with a decimal point and no unit"))
             return None
@@ -71,7 +77,7 @@ class ValueReader:
         """Give a whole number of at least 1; None where the cell is blank or no such number."""
         if is_blank(cell.text):
             return None
-        value = read_decimal(cell.text, _POINT_CURRENCY)
+        value = read_counted(cell.text, self.words.units(key))
         if value is None or value != value.to_integral_value() or not 1 <= value <= _MOST_COUNT:
             self._refuse(key, cell, Message("a whole number of at least 1, without unit"))
             return None
@@ -85,7 +91,7 @@ class ValueReader:
         if is_blank(cell.text):
             return None
         plain = unicodedata.normalize("NFKC", cell.text).strip()
-        value = read_decimal(plain.removesuffix("%").strip(), _POINT_CURRENCY)
+        value = read_decimal(plain.removesuffix("%").strip(), POINT_CURRENCY)
         if value is None or not 0 <= value <= 100 or (0 < value < 1 and not plain.endswith("%")):
             self._refuse(key, cell, Message("a percentage from 0 to 100, written as 6 or 6%"))
             return None
@@ -117,29 +123,6 @@ class ValueReader:
             problem,
             Message("{label} reads '{given}'; please give {takes}.", label=label, given=cell.text[:100], takes=takes),
         )
-
-
-def read_decimal(text: str, currency: str) -> Decimal | None:
-    """Read a number exactly, full-width digits too; None where it is none, or might be two.
-
-    Commas part thousands, but in a currency that is often written with decimal commas, a single one with three digits
-    behind it may be either.
-
-    Example:
-        >>> read_decimal("78,000.50", "CNY"), read_decimal("1,234", "EUR"), read_decimal("６.８", "CNY")
-        (Decimal('78000.50'), None, Decimal('6.8'))
-    """
-    plain = unicodedata.normalize("NFKC", text).strip()
-    if _GROUPED.fullmatch(plain):
-        if currency in _COMMA_CURRENCIES and plain.count(",") == 1 and "." not in plain:
-            return None
-        plain = plain.replace(",", "")
-    if not _PLAIN.fullmatch(plain):
-        return None
-    try:
-        return Decimal(plain)
-    except InvalidOperation:
-        return None
 
 
 def is_blank(text: str) -> bool:
@@ -174,6 +157,7 @@ def read_values(line: FilledLine, reader: ValueReader) -> LineValues:
         )
     }
     choices = {key: reader.choice(key, cell) for key, cell in by_kind["choice"].items() if key != "currency"}
+    reader.period = choices["minimum_term_unit"] or ""
     return LineValues(
         choices={**choices, "currency": reader.currency or None},
         numbers={key: reader.number(key, cell) for key, cell in by_kind["number"].items()},
