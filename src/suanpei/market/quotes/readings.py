@@ -153,6 +153,12 @@ class Settler:
             taken = worded
         elif worded is None and likely and len({readings[number].amount for number in likely}) == 1:
             taken = likely[0]
+        elif worded is None and (whole := _whole_machine(draft, priced, likely)) is not None:
+            taken = whole
+            readings[taken] = replace(
+                readings[taken],
+                why=Message("a price in tens of thousands (万) beside a machine's cards is the machine's"),
+            )
         else:
             draft.flag("unit_missing")
             first = next((number for number, one in enumerate(readings) if one.is_plausible), 0)
@@ -251,6 +257,20 @@ class Settler:
             draft.taken = draft.is_plausible = None
         elif draft.is_plausible is False and counted is None:
             draft.flag("price_far_from_band")
+
+
+def _whole_machine(draft: Draft, priced: Sequence[_Priced], likely: Sequence[int]) -> int | None:
+    """Find the machine's reading of ``8卡 7.2万/月``, where the unit is left open and the time is settled.
+
+    A price in 万 beside the cards of a machine is the machine's; a card's own month costs as much only on clouds that
+    do not sell it in these words.
+    """
+    if draft.amount is None or not draft.amount.is_scaled or (draft.stated_gpus or 1) == 1:
+        return None
+    if len({priced[number].option.period_hours for number in likely}) != 1:
+        return None
+    machines = [number for number in likely if priced[number].option.billed == "node"]
+    return machines[0] if len(machines) == 1 else None
 
 
 def _reading(draft: Draft, priced: _Priced) -> Reading:

@@ -83,7 +83,7 @@ class CardReader:
         brands = "|".join(re.escape(word) for word in sorted(BRAND_WORDS, key=len, reverse=True))
         self._mention = re.compile(
             rf"(?:(?<=\d[x*])|(?<![a-z0-9.]))(?:(?:{brands})[\s\-]*)*(?:{'|'.join(map(_spell_name, spelled))})"
-            rf"(?![a-wyz0-9]|x[a-z])(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
+            rf"(?![a-rt-wyz0-9]|s[a-z0-9]|x[a-z])(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
         )
         self.instances = _load_instances(catalogue)
 
@@ -94,6 +94,10 @@ class CardReader:
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def _find(self, text: str) -> tuple[tuple[int, int], ...]:
         return tuple(found.span() for found in self._mention.finditer(text))
+
+    def without(self, text: str) -> str:
+        """Take the names of cards out of a plain text: the number of ``现货 H100 20台`` is 20."""
+        return self._mention.sub(" ", text)
 
     def find_instance(self, text: str) -> Instance | None:
         """Give what the instance type that a cell names holds."""

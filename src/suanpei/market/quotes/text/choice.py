@@ -22,7 +22,9 @@ class AmountChooser:
     """Chooses with one catalogue's words."""
 
     def __init__(self, words: QuoteWords) -> None:
-        self._listed = re.compile(rf"(?:{words.terms['list_price'].source})\s*(?:[:为是]|约)?\s*$")
+        listed = words.terms["list_price"].source
+        self._listed = re.compile(rf"(?:{listed}|{words.terms['formerly'].source})\s*(?:[:为是]|约)?\s*$")
+        self._listed_behind = re.compile(rf"\s*[(]?\s*(?:{listed})(?!\s*[:为是]?\s*[¥$€]?\s*\d)")
         tax = words.tax.source
         self._tax = words.tax
         self._tax_before = re.compile(rf"(?:{tax})(?:[价的]|单价|报价|价格|月租)?\s*[:为是]?\s*$")
@@ -37,7 +39,11 @@ class AmountChooser:
             text: In plain form. [-]
             amounts: All sums of the text, in its order. [-]
         """
-        present = tuple(one for one in amounts if not self._listed.search(text[: one.start]))
+        present = tuple(
+            one
+            for one in amounts
+            if not (self._listed.search(text[: one.start]) or self._listed_behind.match(text, one.end))
+        )
         amounts = self._choose_tax(text, present or amounts)
         return self._join_steps(text, amounts)
 

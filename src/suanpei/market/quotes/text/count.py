@@ -142,6 +142,11 @@ class CountReader:
             return NONE_ON_HAND
         text = self._range.sub(_lower, self._least.sub(" ", text))
         if found := self._stock.search(text):
+            if found["card"] and int(found["near"]) <= MOST_USUAL_GPUS:
+                # "现货 8卡整机 20台"
+                machines = self._machines.search(self._links.without(text), found.end())
+                if machines is not None:
+                    return Stock(count=int(machines["count"]), unit="machine")
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
         if is_stock and text not in NOTHING_WORDS:
             for pattern, unit in ((self._machines, "machine"), (self._loose_cards, "card")):

@@ -123,17 +123,25 @@ class TermReader:
             rf"|(\d{{1,2}})\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
         )
         off = said["discount"].source
+        self._condition = re.compile(rf"(?:{words.pricing.source}|{duration})[^,;。(]{{0,8}}$")
         self._discount = re.compile(
             rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|(\d{{1,2}})\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*(\d{{1,2}})\s*%"
         )
 
-    def read(self, text: str, *, is_term: bool = False) -> Terms:
+    def read(self, text: str, *, is_term: bool = False, is_running: bool = False) -> Terms:
         """Read what a cell or clause says of terms.
 
         Args:
             text: In plain form, amounts of money taken out. [-]
             is_term: Whether it stands under a heading such as 起租期, where a bare duration is the shortest rental. [-]
+            is_running: Whether it is running text, where words right before a discount say what it is given for. [-]
         """
+        discount = self._discount.search(text)
+        if discount and is_running:
+            start = max(text.rfind(separator, 0, discount.start()) for separator in ",;。(，") + 1
+            condition = self._condition.search(text, start, discount.start())
+            if condition:
+                text = text[: condition.start()] + " " * len(condition.group()) + text[condition.end() :]
         groups = self._words.pricing.groups(text)
         pricing = next((name for name in _PRICING_ORDER if name in groups), None)
         deposit, ahead = self._read_deposit(text)
@@ -143,7 +151,6 @@ class TermReader:
             ahead = Decimal(int(paid_hours / PERIOD_HOURS["month"]))
         if ahead is None and pricing in _AHEAD_MONTHS:
             ahead = Decimal(_AHEAD_MONTHS[pricing])
-        discount = self._discount.search(text)
         return Terms(
             pricing=pricing,
             billing_hours=self._read_granularity(text) or self._read_billing(text),
