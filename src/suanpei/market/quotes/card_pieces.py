@@ -59,18 +59,30 @@ class CardParter:
         leading = ""
         for clause in part_clauses(text):
             cards = self._split_clause(clause)
-            if cards:
+            if cards and len(cards) == 1 and groups and self._goes_on(groups[-1], clause):
+                groups[-1] = [f"{groups[-1][0]}, {clause}"]
+            elif cards:
                 groups.append([f"{leading}{card}" for card in cards])
                 leading = ""
             elif not groups:
                 leading += f"{clause}, "
-            elif len(groups) > 1 and self._kinds.speaks_of_every(clause):
-                remark = f"{remark} {clause}".strip()
+            elif len(groups) > 1 and (remark or self._kinds.speaks_of_every(clause)):
+                remark = f"{remark}, {clause}".strip(", ")
             else:
                 groups[-1] = [f"{piece}, {clause}" for piece in groups[-1]]
-        if not groups:
-            return [], ""
-        return [piece for group in groups for piece in group], remark
+        told = f", {remark}" if remark and not self._clues.read("text", remark).amounts else ""
+        return [f"{piece}{told}" for group in groups for piece in group], remark
+
+    def _goes_on(self, group: list[str], clause: str) -> bool:
+        """Tell whether a clause names again the one card of the clauses before it, which have no price yet."""
+        if len(group) != 1 or self._kinds.is_asked(group[0]) or self._clues.read("text", group[0]).amounts:
+            return False
+        before, now = self.spans(group[0]), self.spans(clause)
+        if not before or not now:
+            return False
+        first = self._cards.read(group[0][slice(*before[0])]).candidates
+        again = self._cards.read(clause[slice(*now[0])]).candidates
+        return bool(set(first) & set(again))
 
     def _split_clause(self, clause: str) -> list[str]:
         """Split a clause where it names several cards; a count before a card goes with it."""

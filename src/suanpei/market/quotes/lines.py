@@ -49,7 +49,7 @@ class LineReader:
         self._asking = re.compile(
             rf"^(?:{self._words.lines['wanted_card'].source})\s*(?P<thing>\S.*)|{self._words.lines['asking'].source}"
         )
-        self._on_top = re.compile(rf"(?:{self._words.lines['surcharge'].source}|\+)\s*$")
+        self._on_top = re.compile(rf"(?:{self._words.lines['surcharge'].source}|\+)\s*[\da-z]{{0,6}}\s*$")
         self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
         self._company = re.compile(
@@ -139,6 +139,10 @@ class LineReader:
         """Tell whether a card of the catalogue, or a cloud's instance, is named."""
         return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
 
+    def speaks_of_later(self, text: str) -> bool:
+        """Tell whether a clause speaks of a delivery to come."""
+        return self._words.lines["later"].has(plain(text))
+
     def speaks_of_above(self, text: str) -> bool:
         """Tell whether a remark says that it holds for what stands before it."""
         return self._words.lines["above"].has(plain(text))
@@ -195,7 +199,7 @@ class LineReader:
     def _as_seller(self, name: str) -> str | None:
         """Take a name as a seller's unless it is a heading, a card, a price, or a word on prices."""
         text = plain(self.without_mark(name))
-        if not text or len(text) > _LONGEST_SELLER or text in self._roles:
+        if not text or len(text) > _LONGEST_SELLER or text in self._roles or self._words.lines["title"].has(text):
             return None
         if self._cards.find(text) or self._words.price_lead.has(text) or self._clues.dates.find(text):
             return None

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.market.quotes.likely import take_likely
 from suanpei.market.quotes.pflops import count_pflops, dense_pflops
 from suanpei.market.quotes.quoted import Reading
 from suanpei.market.quotes.text.charge import host_per_card
@@ -151,14 +152,12 @@ class Settler:
         ]
         if worded is not None and readings[worded].is_plausible is not False:
             taken = worded
-        elif worded is None and likely and len({readings[number].amount for number in likely}) == 1:
-            taken = likely[0]
-        elif worded is None and (whole := _whole_machine(draft, priced, likely)) is not None:
-            taken = whole
-            readings[taken] = replace(
-                readings[taken],
-                why=Message("a price in tens of thousands (万) beside a machine's cards is the machine's"),
-            )
+        elif (
+            worded is None
+            and (found := take_likely(draft, [one.option for one in priced], readings, likely)) is not None
+        ):
+            taken, why = found
+            readings[taken] = replace(readings[taken], why=why)
         else:
             draft.flag("unit_missing")
             first = next((number for number, one in enumerate(readings) if one.is_plausible), 0)
@@ -257,20 +256,6 @@ class Settler:
             draft.taken = draft.is_plausible = None
         elif draft.is_plausible is False and counted is None:
             draft.flag("price_far_from_band")
-
-
-def _whole_machine(draft: Draft, priced: Sequence[_Priced], likely: Sequence[int]) -> int | None:
-    """Find the machine's reading of ``8卡 7.2万/月``, where the unit is left open and the time is settled.
-
-    A price in 万 beside the cards of a machine is the machine's; a card's own month costs as much only on clouds that
-    do not sell it in these words.
-    """
-    if draft.amount is None or not draft.amount.is_scaled or (draft.stated_gpus or 1) == 1:
-        return None
-    if len({priced[number].option.period_hours for number in likely}) != 1:
-        return None
-    machines = [number for number in likely if priced[number].option.billed == "node"]
-    return machines[0] if len(machines) == 1 else None
 
 
 def _reading(draft: Draft, priced: _Priced) -> Reading:

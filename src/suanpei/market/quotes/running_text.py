@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from suanpei.market.quotes.card_pieces import CardParter, narrow, part_clauses
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
-from suanpei.market.quotes.running_prices import PriceParter
+from suanpei.market.quotes.running_prices import PriceParter, are_alike, without_number
 from suanpei.market.quotes.text.date import NO_DATE
-from suanpei.market.quotes.text.words import half_width, plain
+from suanpei.market.quotes.text.words import as_positioned, half_width, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _LEAST_CHAT_WORDS = 4
 """A line shorter than this without card, price or terms is a greeting. [characters]"""
+_LAST_NUMBER = re.compile(r"(?<![\w.,/×*+-])(\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,4})?)\s*$")
+_LEAST_BEHIND_CARD = 200
+"""A smaller whole number right behind a card may be its memory. [-]"""
 _LEAST_NOTE = 3
 """A clause shorter than this that says nothing of an offer is no remark. [characters]"""
 
@@ -68,6 +71,7 @@ class TextReader:
         for block in self._blocks:
             self._leave_asked(block)
             block.remarks += self._sheet_remarks
+            self._take_bare_prices(block)
             if block.entries:
                 self._content.blocks += self._by_card_row(block)
         self._content.idle = find_idle_remarks(self._content, self._remarks)
@@ -99,6 +103,25 @@ class TextReader:
                 reason = Message("what was asked for, without a price: {words}", words=said[:120])
                 self._content.unread.append((name_cell(self._name, entry.row), reason))
         block.entries = kept
+
+    def _take_bare_prices(self, block: Block) -> None:
+        """Take the last number of a line for its price where a remark gives the unit of all: ``单位：元/台/月``."""
+        said = [self._clues.read("section", remark.text) for remark in block.remarks]
+        if not any(one.unit is not None and one.unit.period and (one.currency or one.unit.billed) for one in said):
+            return
+        for number, entry in enumerate(block.entries):
+            (role, words), *others = entry.cells
+            found = _LAST_NUMBER.search(words)
+            if found is None or role != "text" or self._clues.read("text", words).amounts:
+                continue
+            head = words[: found.start()].rstrip(" :")
+            spans = self._parter.spans(words)
+            behind_card = (
+                not spans or found.start() < spans[-1][1] or not words[spans[-1][1] : found.start()].strip(" :")
+            )
+            if behind_card and float(found[1].replace(",", "")) < _LEAST_BEHIND_CARD and "." not in found[1]:
+                continue  # "A100 40" is its memory
+            block.entries[number] = Entry(row=entry.row, cells=(("text", head), *others), prices=((None, found[1]),))
 
     def _take(self, line: Line, text: str) -> None:
         sender, day, rest = self._kinds.take_sender(text)
@@ -158,12 +181,21 @@ class TextReader:
             self._content.unread.append((cell, Message("a sum beside the price of an offer: {words}", words=words)))
         note = "; ".join(clause for clause in part_clauses(piece) if self._is_note(clause))
         remark = (("note", note),) if note else ()
-        return [Entry(row=row, cells=(*cells, *remark)) for cells in self._prices.part(piece)]
+        entries = []
+        for number, cells in enumerate(self._prices.part(piece)):
+            if number and self._kinds.is_aside(cells[0][1], is_beside=True):
+                reason = Message("the price of another thing than a card: {words}", words=cells[0][1][:120])
+                self._content.unread.append((cell, reason))
+            else:
+                entries.append(Entry(row=row, cells=(*cells, *remark)))
+        return entries
 
     def _is_note(self, clause: str) -> bool:
         """Tell whether a clause says nothing that an offer has a field for."""
         if len(clause) < _LEAST_NOTE or self._kinds.has_card([clause]) or self._clues.read_date(clause) != NO_DATE:
             return False
+        if self._clues.counts.says_least(plain(clause)) or self._kinds.speaks_of_later(clause):
+            return True
         stands_for_price = self._clues.words.no_price.has(plain(clause)) and not re.search(r"\d", clause)
         return not (stands_for_price or self._clues.read("text", clause).is_telling)
 
@@ -190,9 +222,12 @@ class TextReader:
         elif not amounts:
             block.entries[-1:] = self._entries(last.row, f"{said}, {text}")
         else:
-            told, half = plain(said), half_width(said)
-            before = (half if len(half) == len(told) else told)[: amounts[0].start]
-            head = re.sub(self._clues.words.pricing.source, " ", before, flags=re.IGNORECASE)
+            spelled = as_positioned(said)
+            head = re.sub(self._clues.words.pricing.source, " ", spelled[: amounts[0].start], flags=re.IGNORECASE)
+            if are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed:
+                unit = without_number(spelled[amounts[-1].start : amounts[-1].end])
+                self._card_rows.append(line.row)
+                self._own_remarks[line.row].append(Remark(cell=name_cell(self._name, last.row), text=unit))
             self._block.entries += self._entries(line.row, f"{head.strip(' ,')}, {text}")
 
     def _said(self, entry: Entry) -> str:
@@ -216,15 +251,14 @@ class TextReader:
     def _block_before(self, clues: Clues) -> Block | None:
         """Find what the same speaker offered in an earlier message; a price that names its unit goes on with it.
 
-        So does one without a unit that is less than twice the price before it, or more than half of it.
+        So does one without a unit that is like the price before it.
         """
         blocks = (one for one in reversed(self._blocks) if one.entries and one.seller == self._block.seller)
         block = next(blocks, None)
         if block is None or not clues.amounts or any(amount.unit.billed for amount in clues.amounts):
             return block
         before = self._clues.read("text", self._said(block.entries[-1])).amounts
-        now = clues.amounts[0].low
-        return block if before and before[-1].low < 2 * now < 4 * before[-1].low else None
+        return block if before and are_alike(before[-1], clues.amounts[0]) else None
 
     def _take_remark(self, line: Line, text: str, *, is_note: bool = False) -> None:
         clues, date = self._clues.read("section", text), self._clues.read_date(text)

@@ -96,7 +96,11 @@ class AmountReader:
             )
         )
         self._lead = re.compile(rf"(?:{leads})\s*(?:[:为是]|约)?\s*$")
-        self._paid_lead = re.compile(rf"(?:{words.pricing.source})(?:价格?|单价|租金)?\s*[:为是约]?\s*$")
+        self._loose_lead = re.compile(
+            rf"(?:{words.pricing.source}|{words.implied.source})(?:价格?|单价|租金)?\s*[:为是约]?\s*$"
+        )
+        self._tax_lead = re.compile(rf"(?:{words.tax_words['sides'].source})\s*[:为]?\s*$")
+        self._paid_behind = re.compile(rf"\s*(?:{words.pricing.source})")
         self._led_behind = re.compile(
             rf"\s*[(]?\s*(?:{said['list_price'].source}|{said['present_price'].source})(?!\s*[:为是]?\s*[¥$€]?\s*\d)"
         )
@@ -176,9 +180,12 @@ class AmountReader:
         before = text[: match.start()]
         if self._lead.search(before) or self._led_behind.match(text, match.end()):
             return True
-        if not self._paid_lead.search(before):
+        has_decimals = "." in match["number1"]
+        if has_decimals and (self._paid_behind.match(text, match.end()) or self._tax_lead.search(before)):
+            return True
+        if not self._loose_lead.search(before):
             return False
-        return "." in match["number1"] or not _WORD_BEHIND.match(text, max(match.end(), unit.end))
+        return has_decimals or not _WORD_BEHIND.match(text, max(match.end(), unit.end))
 
     def _amount(self, text: str, match: re.Match[str], *, is_price: bool, is_paired: bool = False) -> Amount | None:
         low, has_comma = read_value(match, "1")
@@ -207,7 +214,8 @@ class AmountReader:
         if currency is None and text[: match.start()].endswith("/") and not is_paired:
             return None  # "元/7天"
         is_bare = currency is None and not is_scaled and low.denominator == 1
-        if is_bare and not unit.is_marked and unit.billed in _COUNTED and unit.period is None:
+        is_count = not unit.is_marked and unit.billed in _COUNTED and unit.period is None
+        if is_bare and is_count and (is_price or low < _LEAST_UNCOUNTED):
             return None  # "64卡以上"
         if is_bare and not is_price and low < _LEAST_UNCOUNTED and self.units.is_counted(text, match.end()):
             return None  # "1P 每年 7.8万", "包年 1年"

@@ -95,6 +95,16 @@ class CardReader:
     def _find(self, text: str) -> tuple[tuple[int, int], ...]:
         return tuple(found.span() for found in self._mention.finditer(text))
 
+    def without_names(self, written: str) -> str:
+        """Take the names of cards out of a text as written, where they can be told: H100 80G IB has no link of 80G."""
+        half = half_width(written)
+        lowered = half.lower()
+        if len(lowered) != len(half):
+            return half
+        for start, end in reversed(self.find(lowered)):
+            half = f"{half[:start]},{half[end:]}"
+        return half
+
     def without(self, text: str) -> str:
         """Take the names of cards out of a plain text: the number of ``现货 H100 20台`` is 20."""
         return self._mention.sub(" ", text)

@@ -127,11 +127,17 @@ class ClueReader:
         unit = self._find_unit(role, text if role != "price" else "", rest)
         is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
         may_stock = role == "stock" or role in LOOSE_ROLES
-        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
+        rack = self.counts.read_rack(rest) if is_counted else None
+        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted and not rack else rack
         goods = self._cards.without(rest) if role in LOOSE_ROLES else rest
         stock = self.counts.read_stock(goods, is_stock=role == "stock", heading=plain(heading)) if may_stock else None
         stock, node_gpus = large or stock, large_gpus or node_gpus
-        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
+        if (
+            node_gpus is not None
+            and rack is None
+            and node_gpus > MOST_USUAL_GPUS
+            and (role == "gpus" or role in LOOSE_ROLES)
+        ):
             stock = stock or Stock(count=node_gpus, unit="card")
             node_gpus = None
         clues = Clues(
@@ -141,7 +147,7 @@ class ClueReader:
             terms=None if terms == NO_TERMS else terms,
             tax=None if tax == UNKNOWN_TAX or (tax.state == "unknown" and tax.rate_fraction is None) else tax,
             charges=charges,
-            links="" if role in ("charges", "tax", "term") else self._links.read(written, is_links=role == "links"),
+            links=self._read_links(role, written),
             node_gpus=node_gpus,
             stock=stock,
             implied=None if role == "section" else self._implied(rest),
@@ -169,6 +175,12 @@ class ClueReader:
         found = self.dates.read(text)
         is_other = role == "note" or self.words.lines["later"].has(text)
         return replace(found, day=None, last_day=None) if is_other and found.day else found
+
+    def _read_links(self, role: str, written: str) -> str:
+        if role in ("charges", "tax", "term"):
+            return ""
+        named = self._cards.without_names(written) if role == "text" else written
+        return self._links.read(named, is_links=role == "links")
 
     def _find_amounts(self, role: str, rest: str) -> tuple[Amount, ...]:
         if role in ("term", "gpus", "stock", "tax", "memory", "links", "date", "valid", "index", "heading"):

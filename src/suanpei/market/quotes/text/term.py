@@ -50,6 +50,8 @@ PERIOD_OF_PRICING: Mapping[str, str] = {
 LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_year", "yearly": "year"}
 """年付 8万 may be the rent of a year, or of a month paid a year ahead."""
 _AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
+_CONTRACT_PERIODS = ("week", "month", "quarter", "half_year", "year")
+_RANGE_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*[-~至到]\s*$")
 _LONGEST_HOURS = 10 * PERIOD_HOURS["year"]
 
 
@@ -104,10 +106,15 @@ class TermReader:
         said = words.terms
         unit = f"(?P<unit>{words.periods.source})(?!内)"
         duration = rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
-        months = f"(?:{'|'.join(word for word, group in words.periods.group_of.items() if group == 'month')})"
+        groups = words.periods.group_of.items()
+        long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
+        months = f"(?:{'|'.join(word for word, group in groups if group == 'month')})"
         self._any = re.compile(duration)
         self._granularity = re.compile(
             rf"(?:粒度|granularity|increment)[^\d]{{0,8}}?(?:按|每|per |by )?\s*(?P<unit>{words.periods.source})(?!\d)"
+        )
+        self._bare_term = re.compile(
+            rf"(?:^|[\s,;(])(?P<term>(?:\d{{1,3}}\s*-?\s*(?:个)?(?:{long})|半年))(?:约|合约|期|租期)?(?=\s*(?:$|[,;)]))"
         )
         self._before = re.compile(rf"(?:{said['minimum_before'].source})\s*[:为]?\s*{duration}")
         self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
@@ -163,6 +170,27 @@ class TermReader:
             is_discount_applied=self._is_applied(text),
             has_thirty_days=self._words.thirty_days.has(text),
         )
+
+    def find_bare_term(self, text: str) -> str:
+        """Give the words of a duration that stands for itself: ``7.2万/台/月 36个月``, ``2年约``; not of a delivery.
+
+        Args:
+            text: In plain form, amounts of money taken out. [-]
+        """
+        found = self._bare_term.search(text)
+        return "" if found is None or self._words.lines["later"].has(text) else found["term"]
+
+    def find_duration(self, text: str) -> str:
+        """Give the words of the duration that a price is for: ``12mo``, ``3 months``, ``1-3个月`` (the least, 1个月).
+
+        Args:
+            text: In plain form, amounts of money taken out. [-]
+        """
+        found = self._any.search(text)
+        if found is None or (not found["half"] and self._words.periods.group(found["unit"]) not in _CONTRACT_PERIODS):
+            return ""
+        least = _RANGE_BEFORE.search(text[: found.start()])
+        return f"{least[1]}个{found['unit']}" if least and found["unit"] == "月" else found.group()
 
     def _read_billing(self, text: str) -> Fraction | None:
         found = _FINE_BILLING.search(text)
