@@ -18,7 +18,7 @@ MOST_GPUS = 100_000
 """More cards than any seller offers at once. [-]"""
 _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\dg.])")
 _OTHER_PARTS = re.compile(
-    r"(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d+(?:\.\d+)?\s*[gt]b?\s*[x×*]\s*\d+|\d+(?:\.\d+)?\s*tb?\s*[x×*]\s*\d+"
+    r"(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d{1,5}(?:\.\d{1,3})?\s*[gt]b?\s*[x×*]\s*\d+|(?<![\d.])\d{1,4}(?:\.\d{1,3})?\s*tb?\s*[x×*]\s*\d+"
 )
 """``存储网200G×2``, ``7.68T*4`` count ports and disks."""
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
