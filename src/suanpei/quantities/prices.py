@@ -21,6 +21,11 @@ _CURRENCY_WORDS: dict[str, str] = {
     **dict.fromkeys(("eur", "€", "欧元"), "EUR"),
 }
 """``¥`` is the yuan: no yen price is rented at here."""
+RATED_CURRENCIES = (
+    *("JPY", "GBP", "SGD", "TWD", "KRW", "AUD", "CAD"),
+    *("CHF", "INR", "AED", "RUB", "THB", "MYR"),
+)
+"""Currencies of quotes that only the user's own exchange rate may name; no result is shown in them."""
 _BEFORE = re.compile(r"(cny|rmb|cn¥|¥|usd|us\$|hkd|hk\$|\$|eur|€|人民币|美元|港币|港元|欧元)\s*", re.IGNORECASE)
 _PER_CARD_HOUR = re.compile(
     r"/\s*(?:gpu|card|卡|张)?\s*(?:[-·/*]\s*)?(?:h|hr|hour|小时|时)|(?:每|一)(?:卡|张)(?:每)?(?:小时|时)", re.IGNORECASE
@@ -109,7 +114,7 @@ def parse_gpu_price(text: str, field: str) -> tuple[str, Money]:
 
 
 def parse_rate(text: str, field: str) -> ExchangeRate:
-    """Read a user's own exchange rate: ``USD=7.2CNY``.
+    """Read a user's own exchange rate: ``USD=7.2CNY``, ``GBP=9.2CNY``.
 
     Args:
         text: What the user wrote: one unit of the first currency costs so much of the second.
@@ -126,7 +131,12 @@ def parse_rate(text: str, field: str) -> ExchangeRate:
     base_text, equals, amount_text = (part.strip() for part in plain.partition("="))
     if not (base_text and equals and amount_text):
         raise refuse(field, plain, takes)
-    base = parse_currency(re.sub(r"^1\s*", "", base_text) or base_text, field)
+    base_text = re.sub(r"^1\s*", "", base_text) or base_text
+    code = base_text.upper()
+    base = code if code in RATED_CURRENCIES else _CURRENCY_WORDS.get(base_text.lower())
+    if base is None:
+        known = ", ".join(dict.fromkeys((*_CURRENCY_WORDS.values(), *RATED_CURRENCIES)))
+        raise refuse(field, base_text, Message("one of the currencies {known}", known=known))
     number = read_number(amount_text)
     if number is not None and not number.rest:
         raise refuse_unitless(field, plain, takes)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parents[2] / "data" / "quotes"
 WORDS = load_words(load_catalogue())
-CLUES = ClueReader(WORDS)
 CARDS = CardReader(load_catalogue(), WORDS)
+CLUES = ClueReader(WORDS, CARDS)
 
 
 @cache

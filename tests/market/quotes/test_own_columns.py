@@ -66,7 +66,7 @@ def test_a_currency_without_a_rate_leaves_its_lines_unread(tmp_path: Path) -> No
     (unread,) = found.unread
     assert (unread.cell, str(unread.reason)) == (
         "D3",
-        "2.5: no exchange rate between USD and CNY; give one with --rate",
+        "2.5: no exchange rate; give one with --rate USD=…CNY",
     )
 
 

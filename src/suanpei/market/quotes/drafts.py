@@ -249,12 +249,15 @@ class DraftMaker:
         found = (self._clues.words.no_price.search(plain(text)) for _, text in entry.cells)
         return next((match.group() for match in found if match is not None), "")
 
-    def _of_price_cell(self, base: _Row, column: int, text: str) -> list[Draft]:
+    def _of_price_cell(self, base: _Row, column: int | None, text: str) -> list[Draft]:
         """Make the drafts of a cell of prices; a cell without an amount gives one without."""
         own = self._clues.read("price", text)
         header, row = base.entry.header, base.entry.row
-        heading = self._clues.read("heading", header.headings[column]) if header else NO_CLUES
-        cell = header.cell(self._sheet, row, column) if header else name_cell(self._sheet, row, column)
+        if header is None or column is None:
+            heading, cell = NO_CLUES, name_cell(self._sheet, row, column)
+        else:
+            heading = self._clues.read("heading", header.headings[column])
+            cell = header.cell(self._sheet, row, column)
         place = Place(file=self._file, sheet=self._sheet, row=row, cell=cell)
         if not own.amounts:
             return [self._complete(base, own, heading, None, text, place=place)]

@@ -21,8 +21,8 @@ class Entry:
     """As a person counts. [-]"""
     cells: tuple[Cell, ...]
     """Every cell that is not blank, prices left out; those whose word counts first in front."""
-    prices: tuple[tuple[int, str], ...] = ()
-    """Column from 0 and text of every cell of prices."""
+    prices: tuple[tuple[int | None, str], ...] = ()
+    """Column from 0 (None in running text) and text of every cell of prices."""
     totals: tuple[tuple[int, str], ...] = ()
     """Column from 0 and text of every cell of totals."""
     header: Header | None = None

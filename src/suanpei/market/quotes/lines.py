@@ -29,9 +29,10 @@ _NAMED = re.compile(r"^(?P<name>[^\d:：，,。;；/()（）]{1,20})\s*[:：]\s*
 _SUM = re.compile(r"\d[\d.,]*\s*[万千]?\s*(?:元|块|[$¥€]|usd|cny|rmb)\s*/|[$¥€]\s*\d")
 _OTHER_WORDS = re.compile(r"[\d含包免送]")
 """Between the name of another thing and an amount they say that the amount is not its price: ``带宽100M 6万/台``."""
+_INCLUDED = re.compile(r"[含包免送]")
 _LONGEST_SELLER = 40
 """A longer name is a sentence. [characters]"""
-_MARK = re.compile(r"^\s*(?:[*※#•·\-—]|\d{1,2}\s*[.、)）]|[一二三四五六七八九十]{1,3}\s*[、.])\s*")
+_MARK = re.compile(r"^\s*(?:[*※#•·\-—]|\d{1,2}\s*[.、)）](?!\d)|[一二三四五六七八九十]{1,3}\s*[、.])\s*")
 
 
 class LineReader:
@@ -48,6 +49,7 @@ class LineReader:
         self._asking = re.compile(
             rf"^(?:{self._words.lines['wanted_card'].source})\s*(?P<thing>\S.*)|{self._words.lines['asking'].source}"
         )
+        self._on_top = re.compile(rf"(?:{self._words.lines['surcharge'].source}|\+)\s*[\da-z]{{0,6}}\s*$")
         self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
         self._company = re.compile(
@@ -71,10 +73,19 @@ class LineReader:
         if self._leads["wanted"].search(text):
             return True
         found = self._asking.search(text)
-        if found is None or found["thing"] is None:
-            return found is not None
+        if found is None:
+            return self._is_question(text)
+        if found["thing"] is None:
+            return True
         spans = self._cards.find(found["thing"])
         return bool(spans) and spans[0][0] == 0
+
+    def _is_question(self, text: str) -> bool:
+        """Tell whether a line names a card, neither price nor count, and asks."""
+        if not self._words.lines["question"].has(text) or not self.has_card([text]):
+            return False
+        clues = self._clues.read("text", text)
+        return not (clues.amounts or clues.stock)
 
     def is_buyer(self, sender: str) -> bool:
         """Tell whether who speaks is the one who asks, not a seller."""
@@ -87,17 +98,30 @@ class LineReader:
             return False
         return not any(amount.unit.period for amount in self._clues.read("text", text).amounts)
 
-    def is_aside(self, text: str) -> bool:
-        """Tell whether a clause prices another thing than a card: a penalty, a line of bandwidth, a CPU node."""
+    def is_aside(self, text: str, *, is_beside: bool) -> bool:
+        """Tell whether a clause prices another thing than a card: a penalty, a line of bandwidth, a CPU node.
+
+        Args:
+            text: The clause. [-]
+            is_beside: Whether another clause prices a card: what comes on top of a price, and a sum that names no
+                machine behind what it may include, is then none of its own. [-]
+        """
         words = plain(text)
-        found = self._aside.search(words)
-        if found is None or self.has_card([text]):
+        if self.has_card([text]):
             return False
         clues = self._clues.read("text", text)
+        if is_beside and clues.amounts and self._on_top.search(words[: clues.amounts[0].start]):
+            return True
+        found = self._aside.search(words)
+        if found is None:
+            return False
         if not clues.amounts:
             # a sum per Mbps or address is none of a card, and is named all the same; storage and traffic are charges
             return not clues.charges and _SUM.search(words, found.end()) is not None
-        return not _OTHER_WORDS.search(words[found.end() : clues.amounts[0].start])
+        between = words[found.end() : clues.amounts[0].start]
+        if is_beside and not _INCLUDED.search(between) and not any(one.unit.billed for one in clues.amounts):
+            return True
+        return not _OTHER_WORDS.search(between)
 
     def is_asked(self, text: str) -> bool:
         """Tell whether a clause takes up what somebody asked for."""
@@ -114,6 +138,10 @@ class LineReader:
     def has_card(self, cells: Sequence[str]) -> bool:
         """Tell whether a card of the catalogue, or a cloud's instance, is named."""
         return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
+
+    def speaks_of_later(self, text: str) -> bool:
+        """Tell whether a clause speaks of a delivery to come."""
+        return self._words.lines["later"].has(plain(text))
 
     def speaks_of_above(self, text: str) -> bool:
         """Tell whether a remark says that it holds for what stands before it."""
@@ -157,7 +185,7 @@ class LineReader:
         if found := self._seller.match(half_width(text)):
             return self._as_seller(found[1]), "", ""
         found = _NAMED.match(text)
-        if found and (len(found["name"]) > 1 or self.has_card([found["rest"]])):
+        if found and (len(found["name"]) > 1 or self.is_buyer(found["name"]) or self.has_card([found["rest"]])):
             name = self._as_seller(found["name"])
             if name is None:
                 return None, "", text
@@ -171,7 +199,7 @@ class LineReader:
     def _as_seller(self, name: str) -> str | None:
         """Take a name as a seller's unless it is a heading, a card, a price, or a word on prices."""
         text = plain(self.without_mark(name))
-        if not text or len(text) > _LONGEST_SELLER or text in self._roles:
+        if not text or len(text) > _LONGEST_SELLER or text in self._roles or self._words.lines["title"].has(text):
             return None
         if self._cards.find(text) or self._words.price_lead.has(text) or self._clues.dates.find(text):
             return None

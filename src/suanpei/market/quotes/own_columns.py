@@ -102,7 +102,7 @@ def _leave_currency(file: str, header: Sequence[str], line: OfferLine, context: 
         file=file,
         cell=name_cell(None, line.number, header.index("currency")),
         reason=Message(
-            "{price}: no exchange rate between {currency} and {wanted}; give one with --rate",
+            "{price}: no exchange rate; give one with --rate {currency}=…{wanted}",
             price=line.cells[header.index("price_per_hour")],
             currency=line.offer.price.currency,
             wanted=context.currency,

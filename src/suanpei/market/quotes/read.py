@@ -90,7 +90,8 @@ def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:
 def _load_readers(catalogue: Catalogue) -> tuple[ClueReader, CardReader, LineReader, HeaderReader]:
     """Make the readers of one catalogue's words, with what they remember."""
     words = load_words(catalogue)
-    clues, cards = ClueReader(words), CardReader(catalogue, words)
+    cards = CardReader(catalogue, words)
+    clues = ClueReader(words, cards)
     return clues, cards, LineReader(clues, cards), HeaderReader(clues, cards)
 
 
@@ -244,7 +245,7 @@ class _Reader:
                     file=draft.place.file,
                     cell=draft.place.cell,
                     reason=Message(
-                        "{price}: no exchange rate between {currency} and {wanted}; give one with --rate",
+                        "{price}: no exchange rate; give one with --rate {currency}=…{wanted}",
                         price=draft.price_text,
                         currency=code,
                         wanted=self._context.currency,

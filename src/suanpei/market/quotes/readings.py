@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.market.quotes.likely import take_likely
 from suanpei.market.quotes.pflops import count_pflops, dense_pflops
 from suanpei.market.quotes.quoted import Reading
 from suanpei.market.quotes.text.charge import host_per_card
@@ -151,8 +152,12 @@ class Settler:
         ]
         if worded is not None and readings[worded].is_plausible is not False:
             taken = worded
-        elif worded is None and likely and len({readings[number].amount for number in likely}) == 1:
-            taken = likely[0]
+        elif (
+            worded is None
+            and (found := take_likely(draft, [one.option for one in priced], readings, likely)) is not None
+        ):
+            taken, why = found
+            readings[taken] = replace(readings[taken], why=why)
         else:
             draft.flag("unit_missing")
             first = next((number for number, one in enumerate(readings) if one.is_plausible), 0)

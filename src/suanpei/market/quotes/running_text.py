@@ -11,10 +11,12 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.card_pieces import CardParter, narrow, part_clauses
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.running_prices import PriceParter, are_alike, without_number
 from suanpei.market.quotes.text.date import NO_DATE
-from suanpei.market.quotes.text.words import half_width, plain
+from suanpei.market.quotes.text.words import as_positioned, half_width, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.clues import Clues
     from suanpei.market.quotes.text.date import QuoteDate
 
-_CLAUSES = re.compile(r"[;；。\n|]+|(?<!\d)[,，、]|[,，、](?!\d)")
-_COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")
-_NUMBER = re.compile(r"^\D*[\d.,]*\d")
-_ENDS_BARE = re.compile(r"\d\s*$")
-_SHARED = re.compile(r"^\s*(?:/|和|与|或|、|and|or|&|\+)\s*$")
 _LEAST_CHAT_WORDS = 4
 """A line shorter than this without card, price or terms is a greeting. [characters]"""
+_LAST_NUMBER = re.compile(r"(?<![\w.,/×*+-])(\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,4})?)\s*$")
+_LEAST_BEHIND_CARD = 200
+"""A smaller whole number right behind a card may be its memory. [-]"""
+_LEAST_NOTE = 3
+"""A clause shorter than this that says nothing of an offer is no remark. [characters]"""
 
 
 class TextReader:
@@ -43,13 +45,19 @@ class TextReader:
         self._lines = sheet.lines
         self._kinds = lines
         self._clues = clues
-        self._cards = cards
+        self._parter = CardParter(lines, clues, cards)
+        self._prices = PriceParter(clues)
         self._content = SheetContent()
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
         self._block = Block()
         self._blocks = [self._block]
         self._is_buyer_speaking = False
+        self._speaker = ""
+        self._askers: set[str] = set()
+        """Who asked for machines: a sum that names no card is none of their offers."""
+        self._asked: Remark | None = None
+        """The card that was last asked for; None where none was, or several."""
         self._card_rows: list[int] = []
         self._own_remarks: defaultdict[int, list[Remark]] = defaultdict(list)
         """Remarks that hold for the offers of one line with a card, by its row."""
@@ -63,6 +71,7 @@ class TextReader:
         for block in self._blocks:
             self._leave_asked(block)
             block.remarks += self._sheet_remarks
+            self._take_bare_prices(block)
             if block.entries:
                 self._content.blocks += self._by_card_row(block)
         self._content.idle = find_idle_remarks(self._content, self._remarks)
@@ -86,7 +95,7 @@ class TextReader:
         """Leave out what only takes up the buyer's question: ``您要的A800`` without a price."""
         kept: list[Entry] = []
         for entry in block.entries:
-            said = entry.cells[0][1]
+            said = self._said(entry)
             clues = self._clues.read("text", said)
             if clues.amounts or clues.stock or not self._kinds.is_asked(said):
                 kept.append(entry)
@@ -95,19 +104,41 @@ class TextReader:
                 self._content.unread.append((name_cell(self._name, entry.row), reason))
         block.entries = kept
 
+    def _take_bare_prices(self, block: Block) -> None:
+        """Take the last number of a line for its price where a remark gives the unit of all: ``单位：元/台/月``."""
+        said = [self._clues.read("section", remark.text) for remark in block.remarks]
+        if not any(one.unit is not None and one.unit.period and (one.currency or one.unit.billed) for one in said):
+            return
+        for number, entry in enumerate(block.entries):
+            (role, words), *others = entry.cells
+            found = _LAST_NUMBER.search(words)
+            if found is None or role != "text" or self._clues.read("text", words).amounts:
+                continue
+            head = words[: found.start()].rstrip(" :")
+            spans = self._parter.spans(words)
+            behind_card = (
+                not spans or found.start() < spans[-1][1] or not words[spans[-1][1] : found.start()].strip(" :")
+            )
+            if behind_card and float(found[1].replace(",", "")) < _LEAST_BEHIND_CARD and "." not in found[1]:
+                continue  # "A100 40" is its memory
+            block.entries[number] = Entry(row=entry.row, cells=(("text", head), *others), prices=((None, found[1]),))
+
     def _take(self, line: Line, text: str) -> None:
         sender, day, rest = self._kinds.take_sender(text)
         is_buyer = self._kinds.is_buyer(sender) if sender is not None else self._is_buyer_speaking
         self._is_buyer_speaking = is_buyer and (sender is None or not rest.strip())
+        self._speaker = self._speaker if sender is None else sender
         if is_buyer or self._kinds.is_wanted(text) or self._kinds.is_wanted(self._kinds.without_mark(rest)):
+            self._remember_asked(line, half_width(rest))
             self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+            self._askers.add(self._speaker)
             return
         if sender is not None:
             self._block = Block(seller=sender or self._block.seller)
             self._blocks.append(self._block)
             if day:
                 self._block.remarks.append(Remark(cell=name_cell(self._name, line.row), text=day))
-        rest = self._kinds.without_mark(half_width(rest))
+        rest = self._kinds.without_mark(narrow(rest))
         if not rest:
             return
         if self._kinds.is_total([rest]):
@@ -119,11 +150,11 @@ class TextReader:
         rest = self._set_aside(line, rest)
         if not rest:
             return
-        pieces, remark = self.split(rest)
+        pieces, remark = self._parter.split(rest)
         if pieces:
             self._card_rows.append(line.row)
         for piece in pieces:
-            self._add(line, piece)
+            self._block.entries += self._entries(line.row, piece)
         if remark:
             self._take_remark(line, remark)
         if not pieces and not remark:
@@ -131,110 +162,103 @@ class TextReader:
 
     def _set_aside(self, line: Line, text: str) -> str:
         """List the clauses that price another thing than a card, and give the text without them."""
-        clauses = _clauses(text)
-        asides = [clause for clause in clauses if self._kinds.is_aside(clause)]
+        clauses = part_clauses(text)
+        priced = [clause for clause in clauses if self._clues.read("text", clause).amounts]
+        has_offer = bool(self._block.entries) or self._kinds.has_card([text])
+        asides = [
+            clause
+            for clause in clauses
+            if self._kinds.is_aside(clause, is_beside=has_offer and (len(priced) > 1 or clause not in priced))
+        ]
         for aside in asides:
             self._leave(line, Message("the price of another thing than a card: {words}", words=aside[:120]))
         return ", ".join(clause for clause in clauses if clause not in asides) if asides else text
 
-    def split(self, text: str) -> tuple[list[str], str]:
-        """Split a line into one piece per card, and a remark on all of them.
-
-        A clause without a card belongs to the card before it, unless it says that it holds for all; cards joined by a
-        slash share what follows.
-
-        Args:
-            text: In half width. [-]
-        """
-        groups: list[list[str]] = []
-        remark = ""
-        leading = ""
-        for clause in _clauses(text):
-            cards = self._split_clause(clause)
-            if cards:
-                groups.append([f"{leading}{card}" for card in cards])
-                leading = ""
-            elif not groups:
-                leading += f"{clause}, "
-            elif len(groups) > 1 and self._kinds.speaks_of_every(clause):
-                remark = f"{remark} {clause}".strip()
+    def _entries(self, row: int, piece: str) -> list[Entry]:
+        """Make one entry per price of a piece, and name what none of them takes up."""
+        cell = name_cell(self._name, row)
+        for words in self._clues.read_left_out(piece):
+            self._content.unread.append((cell, Message("a sum beside the price of an offer: {words}", words=words)))
+        note = "; ".join(clause for clause in part_clauses(piece) if self._is_note(clause))
+        remark = (("note", note),) if note else ()
+        entries = []
+        for number, cells in enumerate(self._prices.part(piece)):
+            if number and self._kinds.is_aside(cells[0][1], is_beside=True):
+                reason = Message("the price of another thing than a card: {words}", words=cells[0][1][:120])
+                self._content.unread.append((cell, reason))
             else:
-                groups[-1] = [f"{piece}, {clause}" for piece in groups[-1]]
-        if not groups:
-            return [], ""
-        return [piece for group in groups for piece in group], remark
+                entries.append(Entry(row=row, cells=(*cells, *remark)))
+        return entries
 
-    def _split_clause(self, clause: str) -> list[str]:
-        """Split a clause where it names several cards; a count before a card goes with it."""
-        spans = self._spans(clause)
-        if len(spans) < 2:
-            return [clause] if spans else []
-        starts = [0]
-        joined: list[list[tuple[int, int]]] = [[spans[0]]]
-        for before, span in itertools.pairwise(spans):
-            between = clause[before[1] : span[0]]
-            counted = _COUNT_BEFORE.search(between)
-            bare = between[: counted.start()] if counted else between
-            if _SHARED.match(bare):
-                joined[-1].append(span)
-            elif bare.strip():
-                starts.append(before[1] + len(bare))
-                joined.append([span])
-        pieces: list[str] = []
-        for number, (start, shared) in enumerate(zip(starts, joined, strict=True)):
-            end = starts[number + 1] if number + 1 < len(starts) else len(clause)
-            first, last = shared[0], shared[-1]
-            pieces += [f"{clause[start : first[0]]}{clause[a:b]}{clause[last[1] : end]}" for a, b in shared]
-        return self._share_unit(pieces)
-
-    def _share_unit(self, pieces: list[str]) -> list[str]:
-        """Give the unit of the last of several prices to bare numbers before it: ``H100 2.3 H200 3.1 美元/卡时``."""
-        amounts = self._clues.read("text", pieces[-1]).amounts
-        if not amounts:
-            return pieces
-        unit = _NUMBER.sub("", plain(pieces[-1])[amounts[0].start : amounts[0].end])
-        return [
-            f"{piece.rstrip()}{unit}"
-            if _ENDS_BARE.search(piece) and not self._clues.read("text", piece).amounts
-            else piece
-            for piece in pieces
-        ]
-
-    def _spans(self, text: str) -> tuple[tuple[int, int], ...]:
-        lowered = text.lower()
-        return self._cards.find(lowered) if len(lowered) == len(text) else ()
-
-    def _add(self, line: Line, piece: str) -> None:
-        self._block.entries.append(Entry(row=line.row, cells=(("text", piece),)))
+    def _is_note(self, clause: str) -> bool:
+        """Tell whether a clause says nothing that an offer has a field for."""
+        if len(clause) < _LEAST_NOTE or self._kinds.has_card([clause]) or self._clues.read_date(clause) != NO_DATE:
+            return False
+        if self._clues.counts.says_least(plain(clause)) or self._kinds.speaks_of_later(clause):
+            return True
+        stands_for_price = self._clues.words.no_price.has(plain(clause)) and not re.search(r"\d", clause)
+        return not (stands_for_price or self._clues.read("text", clause).is_telling)
 
     def _take_cardless(self, line: Line, text: str, *, is_note: bool) -> None:
         """Go on with the offer before, offer its card at one more price, or keep a remark."""
         clues = self._clues.read("text", text)
         block = self._block if self._block.entries else self._block_before(clues)
         last = block.entries[-1] if block is not None else None
+        if clues.amounts and self._speaker and self._speaker in self._askers:
+            self._leave(line, Message("said by who asks for machines: {words}", words=text[:120]))
+            return
+        if block is None and clues.amounts and self._asked is not None:
+            self._answer(line, self._asked, text)
+            return
         if block is None or last is None or last.row >= line.row or not (clues.amounts or clues.stock):
             self._take_remark(line, text, is_note=is_note)
             return
-        said = last.cells[0][1]
+        said = self._said(last)
         amounts = self._clues.read("text", said).amounts
         if not clues.amounts:
             everywhere = range(len(block.entries)) if self._kinds.speaks_of_every(text) else (-1,)
             for number in everywhere:
-                entry = block.entries[number]
-                block.entries[number] = Entry(row=entry.row, cells=(("text", f"{entry.cells[0][1]}, {text}"),))
+                block.entries[number] = _gone_on(block.entries[number], text)
         elif not amounts:
-            block.entries[-1] = Entry(row=last.row, cells=(("text", f"{said}, {text}"),))
+            block.entries[-1:] = self._entries(last.row, f"{said}, {text}")
         else:
-            told, half = plain(said), half_width(said)
-            before = (half if len(half) == len(told) else told)[: amounts[0].start]
-            head = re.sub(self._clues.words.pricing.source, " ", before, flags=re.IGNORECASE)
-            self._add(line, f"{head.strip(' ,')}, {text}")
+            spelled = as_positioned(said)
+            head = re.sub(self._clues.words.pricing.source, " ", spelled[: amounts[0].start], flags=re.IGNORECASE)
+            if are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed:
+                unit = without_number(spelled[amounts[-1].start : amounts[-1].end])
+                self._card_rows.append(line.row)
+                self._own_remarks[line.row].append(Remark(cell=name_cell(self._name, last.row), text=unit))
+            self._block.entries += self._entries(line.row, f"{head.strip(' ,')}, {text}")
+
+    def _said(self, entry: Entry) -> str:
+        """Give all that an entry says of itself, its card before its prices."""
+        texts = [words for role, words in entry.cells if role == "text"]
+        return ", ".join(sorted(texts, key=lambda words: not self._kinds.has_card([words])))
+
+    def _remember_asked(self, line: Line, words: str) -> None:
+        """Keep the card that somebody asks for: an answer may give its price without naming it."""
+        names = list(dict.fromkeys(words[start:end] for start, end in self._parter.spans(words)))
+        if names:
+            self._asked = Remark(cell=name_cell(self._name, line.row), text=names[0]) if len(names) == 1 else None
+
+    def _answer(self, line: Line, asked: Remark, text: str) -> None:
+        """Take a price without a card for that of the card that was asked for, and say so."""
+        self._card_rows.append(line.row)
+        if asked not in self._block.remarks:
+            self._block.remarks.append(asked)
+        self._block.entries += self._entries(line.row, text)
 
     def _block_before(self, clues: Clues) -> Block | None:
-        """Find what the same speaker offered in an earlier message; a price that names its unit goes on with it."""
-        if clues.amounts and not any(amount.unit.billed for amount in clues.amounts):
-            return None
-        return next((one for one in reversed(self._blocks) if one.entries and one.seller == self._block.seller), None)
+        """Find what the same speaker offered in an earlier message; a price that names its unit goes on with it.
+
+        So does one without a unit that is like the price before it.
+        """
+        blocks = (one for one in reversed(self._blocks) if one.entries and one.seller == self._block.seller)
+        block = next(blocks, None)
+        if block is None or not clues.amounts or any(amount.unit.billed for amount in clues.amounts):
+            return block
+        before = self._clues.read("text", self._said(block.entries[-1])).amounts
+        return block if before and are_alike(before[-1], clues.amounts[0]) else None
 
     def _take_remark(self, line: Line, text: str, *, is_note: bool = False) -> None:
         clues, date = self._clues.read("section", text), self._clues.read_date(text)
@@ -265,5 +289,7 @@ class TextReader:
         self._content.unread.append((name_cell(self._name, line.row), reason))
 
 
-def _clauses(text: str) -> list[str]:
-    return [clause.strip() for clause in _CLAUSES.split(text) if clause.strip()]
+def _gone_on(entry: Entry, text: str) -> Entry:
+    """Give an entry with a line that goes on with it."""
+    (role, first), *others = entry.cells
+    return Entry(row=entry.row, cells=((role, f"{first}, {text}"), *others))

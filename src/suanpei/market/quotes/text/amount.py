@@ -12,23 +12,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.choice import AmountChooser
+from suanpei.market.quotes.text.numeral import LONGEST_NUMBER, NUMBER, SCALES, read_value
+from suanpei.market.quotes.text.pair import PairReader, lend_units, part_pairs
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader, join_units
-from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.text.words import QuoteWords
 
-_NUMBER = (
-    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
-    r"|\d{1,3}(?:['’ ]\d{3})+(?:[.,]\d{1,2})?(?![\d.,'’])|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?|\.\d+)"
-)
 _BARE = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 """A number as most tables write it."""
 _TAIL = r"(?:\d{4}|\d(?:千|百)?)(?!,\d{3}(?!\d)|\.\d|-\s*[a-z]|[\d万亿卡台张块节个x×折%gt])"
 """What follows a scale: 5万8 and 5万8千 are 58,000, 5万8500 is 58,500."""
 _TORN_TAIL = re.compile(r"(?:[\d二两三四五六七八九亿]|万|一(?=[-~至到,;.。]|$))(?!千[卡张台块个p]|百[卡张台块个p])")
 """What stands right behind a scale and is not read: the number without it is no price."""
-_SCALES = {"亿": 100_000_000, "万": 10_000, "w": 10_000, "千": 1_000, "k": 1_000, "百": 100}
 _NO_MONEY = re.compile(
     r"\s*(?:gi?b|g|ti?b|t|mb|[gt]bps|g?bit|%|个点|折|vcpu|核|u(?![a-z])|kw|w(?![a-z])|nm|x(?![a-z])|×|\*\d|mbps|成|月\d|:\d"
     r"|个(?:月|点|节点)|tflops|tops)(?![a-z])"
@@ -42,8 +38,10 @@ _BROKEN = re.compile(r"(?<![\d.a-z_/-])\d[\d,]*(?:\.{2,}\d|。\d|(?:\.\d+){2,})[
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 _ABOUT = re.compile(r"\s*(?:左右|上下)")
 _DATE_LIKE = re.compile(r"(?:19|20)\d\d\s*(?:[年/.-]\s*\d{1,2}(?:\s*[月/.-]\s*\d{1,2}\s*日?)?|年(?!\d))")
-_LONGEST_NUMBER = 20
-"""A longer number is no price. [characters]"""
+_WORD_BEHIND = re.compile(r"\s*[a-z]")
+"""``reserved 64 H100`` counts cards."""
+_LEAST_UNCOUNTED = 1_000
+"""From here on a bare number before a unit is a price: 65000 台/月. [-]"""
 _LONGEST_TEXT = 2_000
 """Longer texts are read to here: no price cell or chat line is longer. [-]"""
 
@@ -77,18 +75,35 @@ class AmountReader:
         self._words = words
         self.units = UnitReader(words)
         self._chooser = AmountChooser(words)
+        self._pairs = PairReader(words)
         currency = words.currencies.source
 
         def one(name: str, before: str) -> str:
             return (
-                rf"(?:(?P<before{name}>{currency})\s*|{before})(?P<number{name}>{_NUMBER})"
+                rf"(?:(?P<before{name}>{currency})\s*|{before})(?P<number{name}>{NUMBER})"
                 rf"(?:\s*(?P<scale{name}>亿|万|千|百|[kw](?![a-z]))(?P<tail{name}>{_TAIL})?)?"
                 rf"(?:\s*(?P<after{name}>{currency})(?P<tenths{name}>\d(?!\d))?)?"
             )
 
         joined = rf"(?:\s*(?:-|~|至|到|to)\s*{one('2', '')})?"
         self._pattern = re.compile(one("1", _BEFORE_NUMBER) + joined)
-        self._lead = re.compile(rf"(?:{words.price_lead.source})\s*(?:[:为是]|约)?\s*$")
+        said = words.terms
+        leads = "|".join(
+            one.source
+            for one in (
+                words.price_lead,
+                *(said[kind] for kind in ("list_price", "present_price", "formerly", "at_present")),
+            )
+        )
+        self._lead = re.compile(rf"(?:{leads})\s*(?:[:为是]|约)?\s*$")
+        self._loose_lead = re.compile(
+            rf"(?:{words.pricing.source}|{words.implied.source})(?:价格?|单价|租金)?\s*[:为是约]?\s*$"
+        )
+        self._tax_lead = re.compile(rf"(?:{words.tax_words['sides'].source})\s*[:为]?\s*$")
+        self._paid_behind = re.compile(rf"\s*(?:{words.pricing.source})")
+        self._led_behind = re.compile(
+            rf"\s*[(]?\s*(?:{said['list_price'].source}|{said['present_price'].source})(?!\s*[:为是]?\s*[¥$€]?\s*\d)"
+        )
         self._from_before = re.compile(rf"(?:{words.from_before.source})\s*:?\s*$")
         counted = words.counts["other"].source
         self._of_other = re.compile(
@@ -109,29 +124,45 @@ class AmountReader:
             is_price: Whether the text stands where a price is expected: bare numbers are then amounts; elsewhere an
                 amount needs a currency, a scale, a unit behind a mark, or a word such as 月租 before it.
         """
-        if is_price and (bare := _BARE.fullmatch(text)) is not None and len(text) <= _LONGEST_NUMBER:
+        if is_price and (bare := _BARE.fullmatch(text)) is not None and len(text) <= LONGEST_NUMBER:
             amount = _bare_amount(bare)
             return (amount,) if amount.low > 0 else ()
-        return self._read(text[:_LONGEST_TEXT], is_price)
+        return self._read(text[:_LONGEST_TEXT], is_price)[0]
+
+    def read_left_out(self, text: str) -> tuple[str, ...]:
+        """Give the words of the sums of a running text that are none of its prices: 15 of 原价15 现价12.
+
+        Args:
+            text: In plain form. [-]
+        """
+        return self._read(text[:_LONGEST_TEXT], False)[1]
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
-    def _read(self, text: str, is_price: bool) -> tuple[Amount, ...]:  # noqa: FBT001
+    def _read(self, text: str, is_price: bool) -> tuple[tuple[Amount, ...], tuple[str, ...]]:  # noqa: FBT001
+        """Find the prices, and the words of sums that are none."""
         dates = [found.span() for found in _DATE_LIKE.finditer(text)]
         if self._has_broken(text, dates, is_price=is_price):
-            return ()
+            return (), ()
         found: list[Amount] = []
+        pairs = () if is_price else self._pairs.find(text)
+        text, paired = part_pairs(text, pairs), {start for pair in pairs for start in (pair.first, pair.second)}
+        scales: dict[int, int] = {}
         position = 0
         while (match := self._pattern.search(text, position)) is not None:
             position = max(match.end(), position + 1)
             if any(start <= match.start("number1") < end for start, end in dates):
                 continue
             if _is_torn(text, match):
-                return ()
-            amount = self._amount(text, match, is_price=is_price)
+                return (), ()
+            amount = self._amount(text, match, is_price=is_price, is_paired=match.start("number1") in paired)
             if amount is not None:
                 found.append(amount)
+                scales[amount.start] = SCALES[match["scale1"]] if match["scale1"] else 1
                 position = max(position, amount.end)
-        return self._chooser.choose(text, tuple(found)) if len(found) > 1 else tuple(found)
+        every = lend_units(tuple(found), pairs, scales) if pairs else tuple(found)
+        chosen = self._chooser.choose(text, every) if len(every) > 1 else every
+        spans = [(one.start, one.end) for one in chosen]
+        return chosen, tuple(_with_lead(text, one) for one in every if (one.start, one.end) not in spans)
 
     def _has_broken(self, text: str, dates: list[tuple[int, int]], *, is_price: bool) -> bool:
         """Tell whether a price of the text has a slip in its digits: then none of the text's numbers is taken."""
@@ -144,19 +175,31 @@ class AmountReader:
                 return True
         return False
 
-    def _amount(self, text: str, match: re.Match[str], *, is_price: bool) -> Amount | None:
-        low, has_comma = _value(match, "1")
+    def _is_led(self, text: str, match: re.Match[str], unit: Unit) -> bool:
+        """Tell whether words beside a number say that it is a price: 月租 before it, 原价 before or behind it."""
+        before = text[: match.start()]
+        if self._lead.search(before) or self._led_behind.match(text, match.end()):
+            return True
+        has_decimals = "." in match["number1"]
+        if has_decimals and (self._paid_behind.match(text, match.end()) or self._tax_lead.search(before)):
+            return True
+        if not self._loose_lead.search(before):
+            return False
+        return has_decimals or not _WORD_BEHIND.match(text, max(match.end(), unit.end))
+
+    def _amount(self, text: str, match: re.Match[str], *, is_price: bool, is_paired: bool = False) -> Amount | None:
+        low, has_comma = read_value(match, "1")
         if low is None:
             return None
         high = low
         end = match.end()
         if match["number2"]:
-            second, _ = _value(match, "2")
+            second, _ = read_value(match, "2")
             if second is None:
                 return None
             high = second
             if match["scale2"] and not match["scale1"]:
-                low *= _SCALES[match["scale2"]]
+                low *= SCALES[match["scale2"]]
             if high < low:
                 return None
         if high <= 0:
@@ -168,18 +211,21 @@ class AmountReader:
         about = _ABOUT.match(text, end)
         unit = self.units.follow(text, about.end() if about else end)
         is_scaled = bool(match["scale1"] or match["scale2"])
-        if currency is None and text[: match.start()].endswith("/"):
+        if currency is None and text[: match.start()].endswith("/") and not is_paired:
             return None  # "元/7天"
-        is_bare = currency is None and not is_scaled and not unit.is_marked and low.denominator == 1
-        if is_bare and unit.billed in _COUNTED and unit.period is None:
+        is_bare = currency is None and not is_scaled and low.denominator == 1
+        is_count = not unit.is_marked and unit.billed in _COUNTED and unit.period is None
+        if is_bare and is_count and (is_price or low < _LEAST_UNCOUNTED):
             return None  # "64卡以上"
+        if is_bare and not is_price and low < _LEAST_UNCOUNTED and self.units.is_counted(text, match.end()):
+            return None  # "1P 每年 7.8万", "包年 1年"
         if self._of_other.match(text, end) or self._of_other.match(text, max(end, unit.end)):
             return None
         start = match.start()
         if unit.billed is None:
             before, start = self.units.precede(text, start)
             unit = join_units(unit, before) if not before.is_empty else unit
-        is_led = self._lead.search(text[: match.start()]) is not None
+        is_led = is_paired or self._is_led(text, match, unit)
         if not (is_price or is_led or _speaks_for_itself(currency, is_scaled=is_scaled, unit=unit)):
             return None
         end = max(end, unit.end)
@@ -196,6 +242,12 @@ class AmountReader:
             start=start,
             end=max(end, after.end() if after else end),
         )
+
+
+def _with_lead(text: str, amount: Amount) -> str:
+    """Give the words of an amount with the word that leads to it."""
+    before = text[: amount.start].rstrip(" :")
+    return text[max(before.rfind(separator) for separator in " ,;(/|") + 1 : amount.end].strip()
 
 
 def _bare_amount(found: re.Match[str]) -> Amount:
@@ -233,34 +285,3 @@ def _is_torn(text: str, match: re.Match[str]) -> bool:
         and _TORN_TAIL.match(text, match.end(f"scale{name}")) is not None
         for name in ("1", "2")
     )
-
-
-def _value(match: re.Match[str], name: str) -> tuple[Fraction | None, bool]:
-    """Give a number as a fraction, and whether its decimals stand behind a comma."""
-    written, scale, tail = match[f"number{name}"], match[f"scale{name}"], match[f"tail{name}"]
-    if len(written) > _LONGEST_NUMBER:
-        return None, False
-    digits, has_comma = _arabic(written)
-    whole, _, decimals = digits.partition(".")
-    value = Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
-    if scale and tail:
-        spelled = read_number(f"{digits}{'万' if scale == 'w' else '千' if scale == 'k' else scale}{tail}")
-        value = Fraction(spelled.value) if spelled is not None else value * _SCALES[scale]
-    elif scale:
-        value *= _SCALES[scale]
-    tenths = match[f"tenths{name}"]
-    if tenths:
-        value += Fraction(int(tenths), 10)
-    return value, has_comma
-
-
-def _arabic(written: str) -> tuple[str, bool]:
-    """Bring separators into one form; a comma before one or two last digits is a decimal comma."""
-    if written.isdecimal():
-        return written, False
-    bare = re.sub(r"['’ ]", "", written)
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}", bare):
-        return bare.replace(".", "").replace(",", "."), True
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", bare):
-        return bare.replace(".", ""), True
-    return bare.replace(",", ""), False

@@ -83,7 +83,7 @@ class CardReader:
         brands = "|".join(re.escape(word) for word in sorted(BRAND_WORDS, key=len, reverse=True))
         self._mention = re.compile(
             rf"(?:(?<=\d[x*])|(?<![a-z0-9.]))(?:(?:{brands})[\s\-]*)*(?:{'|'.join(map(_spell_name, spelled))})"
-            rf"(?![a-wyz0-9]|x[a-z])(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
+            rf"(?![a-rt-wyz0-9]|s[a-z0-9]|x[a-z])(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
         )
         self.instances = _load_instances(catalogue)
 
@@ -94,6 +94,20 @@ class CardReader:
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def _find(self, text: str) -> tuple[tuple[int, int], ...]:
         return tuple(found.span() for found in self._mention.finditer(text))
+
+    def without_names(self, written: str) -> str:
+        """Take the names of cards out of a text as written, where they can be told: H100 80G IB has no link of 80G."""
+        half = half_width(written)
+        lowered = half.lower()
+        if len(lowered) != len(half):
+            return half
+        for start, end in reversed(self.find(lowered)):
+            half = f"{half[:start]},{half[end:]}"
+        return half
+
+    def without(self, text: str) -> str:
+        """Take the names of cards out of a plain text: the number of ``现货 H100 20台`` is 20."""
+        return self._mention.sub(" ", text)
 
     def find_instance(self, text: str) -> Instance | None:
         """Give what the instance type that a cell names holds."""

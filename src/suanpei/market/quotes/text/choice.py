@@ -22,11 +22,17 @@ class AmountChooser:
     """Chooses with one catalogue's words."""
 
     def __init__(self, words: QuoteWords) -> None:
-        self._listed = re.compile(rf"(?:{words.terms['list_price'].source})\s*(?:[:为是]|约)?\s*$")
+        said = words.terms
+        listed = said["list_price"].source
+        self._lowered = re.compile(rf"\s*(?:{said['lowered_to'].source})\s*")
+        self._no_price = re.compile(rf"(?:{said['summed'].source}|{said['restated'].source})\s*[:为是约]?\s*$")
+        self._listed = re.compile(rf"(?:{listed}|{words.terms['formerly'].source})\s*(?:[:为是]|约)?\s*$")
+        self._listed_behind = re.compile(rf"\s*[(]?\s*(?:{listed})(?!\s*[:为是]?\s*[¥$€]?\s*\d)")
         tax = words.tax.source
         self._tax = words.tax
         self._tax_before = re.compile(rf"(?:{tax})(?:[价的]|单价|报价|价格|月租)?\s*[:为是]?\s*$")
-        self._tax_behind = re.compile(rf"\s*[(]?\s*(?:{tax})")
+        leads_on = r"\s*[:为是价]*\s*[¥$€]?\d+(?:\.\d+)?(?![\d.]|\s*(?:%|个?税?点))"
+        self._tax_behind = re.compile(rf"\s*[(]?\s*(?:{tax})(?!{leads_on})")
         cards = words.counts["loose_cards"].source
         self._step = re.compile(rf"\d\s*(?:{cards})\s*(?:以上|以下|以内|及以上)")
 
@@ -37,7 +43,16 @@ class AmountChooser:
             text: In plain form. [-]
             amounts: All sums of the text, in its order. [-]
         """
-        present = tuple(one for one in amounts if not self._listed.search(text[: one.start]))
+        present = tuple(
+            one
+            for number, one in enumerate(amounts)
+            if not (
+                self._listed.search(text[: one.start])
+                or self._listed_behind.match(text, one.end)
+                or self._no_price.search(text[: one.start])
+                or (number + 1 < len(amounts) and self._lowered.fullmatch(text, one.end, amounts[number + 1].start))
+            )
+        )
         amounts = self._choose_tax(text, present or amounts)
         return self._join_steps(text, amounts)
 

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from dataclasses import replace
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.pflops import read_claim
 from suanpei.market.quotes.text.amount import Amount, AmountReader
@@ -24,6 +25,9 @@ from suanpei.market.quotes.text.term import NO_TERMS, TermReader
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit
 from suanpei.market.quotes.text.words import QuoteWords, has_wide_digits, plain
 from suanpei.market.terms import UNKNOWN_TAX
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.text.card import CardReader
 
 UNIT_ROLES = ("unit", "currency")
 LOOSE_ROLES = frozenset({"text", "note", "unit", "pricing", "node", "card"})
@@ -45,8 +49,9 @@ _MOST_REMEMBERED = 16_384
 class ClueReader:
     """Reads cells with one catalogue's words."""
 
-    def __init__(self, words: QuoteWords) -> None:
+    def __init__(self, words: QuoteWords, cards: CardReader) -> None:
         self.words = words
+        self._cards = cards
         self.amounts = AmountReader(words)
         self.counts = CountReader(words)
         self.terms = TermReader(words)
@@ -106,7 +111,7 @@ class ClueReader:
             flags = _WIDE if has_wide_digits(written) else NO_FLAGS
             return Clues(amounts=amounts, labels=("",) * len(amounts), flags=flags)
         denied, text = self._denials.read(text)
-        charges, rest = self._charges.read(without_days(self._spread.sub(" ", text)))
+        charges, rest = self._charges.read(without_days(self._spread.sub(_blank, text)))
         large, large_gpus = None, None
         if role == "stock" or role in LOOSE_ROLES:
             large, large_gpus, rest = self.counts.take_large(rest)
@@ -115,17 +120,24 @@ class ClueReader:
         for amount, label in zip(amounts, labels, strict=True):
             start = amount.start if role in ("price", "text") else _label_start(rest, amount, label)
             rest = rest[:start] + " " * (amount.end - start) + rest[amount.end :]
-        terms = self.terms.read(rest, is_term=role in ("term", "heading"))
+        terms = self.terms.read(rest, is_term=role in ("term", "heading"), is_running=role == "text")
         if "deposit" in denied and terms.deposit_months is None:
             terms = replace(terms, deposit_months=Decimal(0))
         tax = self._taxes.read(rest, heading=heading, is_tax=role == "tax")
         unit = self._find_unit(role, text if role != "price" else "", rest)
         is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
         may_stock = role == "stock" or role in LOOSE_ROLES
-        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
-        stock = self.counts.read_stock(rest, is_stock=role == "stock", heading=plain(heading)) if may_stock else None
+        rack = self.counts.read_rack(rest) if is_counted else None
+        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted and not rack else rack
+        goods = self._cards.without(rest) if role in LOOSE_ROLES else rest
+        stock = self.counts.read_stock(goods, is_stock=role == "stock", heading=plain(heading)) if may_stock else None
         stock, node_gpus = large or stock, large_gpus or node_gpus
-        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
+        if (
+            node_gpus is not None
+            and rack is None
+            and node_gpus > MOST_USUAL_GPUS
+            and (role == "gpus" or role in LOOSE_ROLES)
+        ):
             stock = stock or Stock(count=node_gpus, unit="card")
             node_gpus = None
         clues = Clues(
@@ -135,7 +147,7 @@ class ClueReader:
             terms=None if terms == NO_TERMS else terms,
             tax=None if tax == UNKNOWN_TAX or (tax.state == "unknown" and tax.rate_fraction is None) else tax,
             charges=charges,
-            links="" if role in ("charges", "tax", "term") else self._links.read(written, is_links=role == "links"),
+            links=self._read_links(role, written),
             node_gpus=node_gpus,
             stock=stock,
             implied=None if role == "section" else self._implied(rest),
@@ -148,6 +160,11 @@ class ClueReader:
         )
         return NO_CLUES if clues == NO_CLUES else clues
 
+    def read_left_out(self, written: str) -> tuple[str, ...]:
+        """Give the words of the sums of a running text that are none of its prices."""
+        text = self._denials.read(plain(written))[1]
+        return self.amounts.read_left_out(self._charges.read(without_days(self._spread.sub(_blank, text)))[1])
+
     def read_date(self, written: str, role: str = "section") -> QuoteDate:
         """Read date and validity of a cell or remark; in a row's own note a date may be of anything else."""
         text = plain(written)
@@ -158,6 +175,12 @@ class ClueReader:
         found = self.dates.read(text)
         is_other = role == "note" or self.words.lines["later"].has(text)
         return replace(found, day=None, last_day=None) if is_other and found.day else found
+
+    def _read_links(self, role: str, written: str) -> str:
+        if role in ("charges", "tax", "term"):
+            return ""
+        named = self._cards.without_names(written) if role == "text" else written
+        return self._links.read(named, is_links=role == "links")
 
     def _find_amounts(self, role: str, rest: str) -> tuple[Amount, ...]:
         if role in ("term", "gpus", "stock", "tax", "memory", "links", "date", "valid", "index", "heading"):
@@ -220,6 +243,10 @@ class ClueReader:
             return written.strip()
         found = self.words.places.search(plain(written)) if role in ("text", "note", "section") else None
         return found.group() if found else ""
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found.group())
 
 
 def _label_start(text: str, amount: Amount, label: str) -> int:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MOST_GPUS = 100_000
 """More cards than any seller offers at once. [-]"""
 _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\dg.])")
+_OTHER_PARTS = re.compile(
+    r"(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d{1,5}(?:\.\d{1,3})?\s*[gt]b?\s*[x×*]\s*\d+|(?<![\d.])\d{1,4}(?:\.\d{1,3})?\s*tb?\s*[x×*]\s*\d+"
+)
+"""``存储网200G×2``, ``7.68T*4`` count ports and disks."""
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
 _BARE = re.compile(r"\d{1,6}")
 _NOT_COUNT = r"(?![\d.%]|\s*(?:[月日号年]|p(?![a-z])))"
@@ -53,7 +57,13 @@ class CountReader:
         )
         self._card_range = re.compile(rf"(?<!\d)1\s*[-~至到]\s*\d{{1,2}}\s*(?:{cards}|x|×)")
         self._one = re.compile(rf"(?:{words.counts['one'].source})|(?<!\d)1\s*-?\s*gpu(?!s)")
-        self._machines = re.compile(rf"{_NUMBER}(?:{machines})(?!\s*起)")
+        several = "|".join(word for word in words.counts["machines"].group_of if word.isascii() and word.endswith("s"))
+        self._machines = re.compile(rf"{_NUMBER}(?:(?:{machines})(?!\s*起)|[x×*]\s*(?:{several}))")
+        racks = words.counts["racks"].source
+        self._rack = re.compile(
+            rf"(?<![\d.])(?P<count>\d{{2,4}})\s*-?\s*(?:{cards})\s*的?(?:{racks})"
+            rf"|(?<![a-z])nvl(?P<joined>\d{{2,3}})(?!\d)[^,;。\d]{{0,8}}(?:{racks})"
+        )
         self._loose_cards = re.compile(rf"{_NUMBER}(?:{loose})")
         unit = rf"(?:(?P<machine{{0}}>{machines})|(?P<card{{0}}>{loose}))"
         self._stock = re.compile(
@@ -81,6 +91,10 @@ class CountReader:
         self._both = re.compile(
             rf"(?<![\d.,])(?P<cards>\d{{1,6}})\s*(?:{loose})\s*[/(]\s*(?P<nodes>\d{{1,5}})\s*(?:{machines})\)?(?!\s*/)"
         )
+        later = words.lines["later"].source
+        self._coming = re.compile(
+            rf"(?:{later})[^,;。]{{0,4}}?\d{{1,6}}\s*{either}|\d{{1,6}}\s*{either}[^,;。\d]{{0,4}}?(?:{later})"
+        )
         self._unsold, self._later = words.lines["unsold"], words.lines["later"]
         self._billed = words.billed
         self._none = words.counts["none_on_hand"].pattern
@@ -106,6 +120,20 @@ class CountReader:
             return stock, None, _blanked(text, found)
         return None, None, text
 
+    def read_rack(self, text: str) -> int | None:
+        """Read the cards of a unit larger than a machine: ``384卡超节点``, ``NVL72 整柜``; None where none is named.
+
+        Args:
+            text: In plain form. [-]
+        """
+        found = self._rack.search(text)
+        return _sane(int(found["count"] or found["joined"])) if found else None
+
+    def says_least(self, text: str) -> bool:
+        """Tell whether a plain text names a least number to rent that is more than a machine: ``100卡起租``."""
+        found = self._least.search(text)
+        return found is not None and _keep_node(found) == " "
+
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def read_node_gpus(self, text: str, *, is_count: bool) -> int | None:
         """Read how many cards are sold together; None where the text does not say.
@@ -120,7 +148,7 @@ class CountReader:
         if self._card_range.search(bare):
             return 1
         text = self._least.sub(_keep_node, self._links.without(text))
-        text = self._stock.sub(" ", text)
+        text = _OTHER_PARTS.sub(" ", self._stock.sub(" ", text))
         found = self._cards.search(text) or _CARDS_BEHIND.search(text)
         if found is not None:
             return _sane(int(found["count"]))
@@ -141,7 +169,14 @@ class CountReader:
         if self._unsold.has(text):
             return NONE_ON_HAND
         text = self._range.sub(_lower, self._least.sub(" ", text))
+        if not is_stock:
+            text = self._coming.sub(" ", text)
         if found := self._stock.search(text):
+            if found["card"] and int(found["near"]) <= MOST_USUAL_GPUS:
+                # "现货 8卡整机 20台"
+                machines = self._machines.search(self._links.without(text), found.end())
+                if machines is not None:
+                    return Stock(count=int(machines["count"]), unit="machine")
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
         if is_stock and text not in NOTHING_WORDS:
             for pattern, unit in ((self._machines, "machine"), (self._loose_cards, "card")):

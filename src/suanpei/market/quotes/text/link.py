@@ -19,8 +19,9 @@ class LinkReader:
     def __init__(self, words: QuoteWords) -> None:
         kind = f"(?:{words.links['kinds'].source})"
         rate = rf"(?:\d{{1,2}}\s*[x×*]\s*)?\d+(?:\.\d+)?\s*(?:{words.links['rates'].source})"
+        count = r"(?:\s*[双单]口)?(?:\s*[x×*]\s*\d{1,2}(?![\d.]))?"
         self._link = re.compile(
-            rf"{rate}\s*(?:[双单]口)?\s*的?{kind}|{kind}\s*(?:网络|网卡)?\s*{rate}"
+            rf"{rate}\s*(?:[双单]口)?\s*的?{kind}{count}|{kind}\s*(?:网络|网卡|参数网|参数面|算力网|计算网)?\s*{rate}{count}"
             rf"|(?:{words.links['without'].source})\s?{kind}|{words.links['alone'].source}|{kind}(?:\s*(?:组网|网络|互联))?",
             re.IGNORECASE,
         )

@@ -50,6 +50,8 @@ PERIOD_OF_PRICING: Mapping[str, str] = {
 LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_year", "yearly": "year"}
 """年付 8万 may be the rent of a year, or of a month paid a year ahead."""
 _AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
+_CONTRACT_PERIODS = ("week", "month", "quarter", "half_year", "year")
+_RANGE_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*[-~至到]\s*$")
 _LONGEST_HOURS = 10 * PERIOD_HOURS["year"]
 
 
@@ -104,10 +106,15 @@ class TermReader:
         said = words.terms
         unit = f"(?P<unit>{words.periods.source})(?!内)"
         duration = rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
-        months = f"(?:{'|'.join(word for word, group in words.periods.group_of.items() if group == 'month')})"
+        groups = words.periods.group_of.items()
+        long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
+        months = f"(?:{'|'.join(word for word, group in groups if group == 'month')})"
         self._any = re.compile(duration)
         self._granularity = re.compile(
             rf"(?:粒度|granularity|increment)[^\d]{{0,8}}?(?:按|每|per |by )?\s*(?P<unit>{words.periods.source})(?!\d)"
+        )
+        self._bare_term = re.compile(
+            rf"(?:^|[\s,;(])(?P<term>(?:\d{{1,3}}\s*-?\s*(?:个)?(?:{long})|半年))(?:约|合约|期|租期)?(?=\s*(?:$|[,;)]))"
         )
         self._before = re.compile(rf"(?:{said['minimum_before'].source})\s*[:为]?\s*{duration}")
         self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
@@ -123,17 +130,25 @@ class TermReader:
             rf"|(\d{{1,2}})\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
         )
         off = said["discount"].source
+        self._condition = re.compile(rf"(?:{words.pricing.source}|{duration})[^,;。(]{{0,8}}$")
         self._discount = re.compile(
             rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|(\d{{1,2}})\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*(\d{{1,2}})\s*%"
         )
 
-    def read(self, text: str, *, is_term: bool = False) -> Terms:
+    def read(self, text: str, *, is_term: bool = False, is_running: bool = False) -> Terms:
         """Read what a cell or clause says of terms.
 
         Args:
             text: In plain form, amounts of money taken out. [-]
             is_term: Whether it stands under a heading such as 起租期, where a bare duration is the shortest rental. [-]
+            is_running: Whether it is running text, where words right before a discount say what it is given for. [-]
         """
+        discount = self._discount.search(text)
+        if discount and is_running:
+            start = max(text.rfind(separator, 0, discount.start()) for separator in ",;。(，") + 1
+            condition = self._condition.search(text, start, discount.start())
+            if condition:
+                text = text[: condition.start()] + " " * len(condition.group()) + text[condition.end() :]
         groups = self._words.pricing.groups(text)
         pricing = next((name for name in _PRICING_ORDER if name in groups), None)
         deposit, ahead = self._read_deposit(text)
@@ -143,7 +158,6 @@ class TermReader:
             ahead = Decimal(int(paid_hours / PERIOD_HOURS["month"]))
         if ahead is None and pricing in _AHEAD_MONTHS:
             ahead = Decimal(_AHEAD_MONTHS[pricing])
-        discount = self._discount.search(text)
         return Terms(
             pricing=pricing,
             billing_hours=self._read_granularity(text) or self._read_billing(text),
@@ -156,6 +170,27 @@ class TermReader:
             is_discount_applied=self._is_applied(text),
             has_thirty_days=self._words.thirty_days.has(text),
         )
+
+    def find_bare_term(self, text: str) -> str:
+        """Give the words of a duration that stands for itself: ``7.2万/台/月 36个月``, ``2年约``; not of a delivery.
+
+        Args:
+            text: In plain form, amounts of money taken out. [-]
+        """
+        found = self._bare_term.search(text)
+        return "" if found is None or self._words.lines["later"].has(text) else found["term"]
+
+    def find_duration(self, text: str) -> str:
+        """Give the words of the duration that a price is for: ``12mo``, ``3 months``, ``1-3个月`` (the least, 1个月).
+
+        Args:
+            text: In plain form, amounts of money taken out. [-]
+        """
+        found = self._any.search(text)
+        if found is None or (not found["half"] and self._words.periods.group(found["unit"]) not in _CONTRACT_PERIODS):
+            return ""
+        least = _RANGE_BEFORE.search(text[: found.start()])
+        return f"{least[1]}个{found['unit']}" if least and found["unit"] == "月" else found.group()
 
     def _read_billing(self, text: str) -> Fraction | None:
         found = _FINE_BILLING.search(text)

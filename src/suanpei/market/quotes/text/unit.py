@@ -82,6 +82,17 @@ def join_units(first: Unit, second: Unit) -> Unit:
     )
 
 
+def _gather(first: Unit, second: Unit) -> Unit:
+    """Join units that stand apart in one text."""
+    return Unit(
+        billed=first.billed or second.billed,
+        billed_gpus=first.billed_gpus if first.billed else second.billed_gpus,
+        period=first.period or second.period,
+        end=max(first.end, second.end),
+        is_marked=first.is_marked or second.is_marked,
+    )
+
+
 class UnitReader:
     """Reads units with one catalogue's words."""
 
@@ -92,7 +103,7 @@ class UnitReader:
         word = rf"{word}(?:(?!\d)|(?={_ONE_MORE}))"
         mark = (
             r"(?P<mark>\s*[/每·・*⋅-]\s*(?:每|一|个)?\s*|\s*(?:per|pro|each)\s+(?:an?\s+)?"
-            r"|\s*一\s*个?\s*|\s*1\s*个\s*|\s*1\s*(?=[卡张台节天月])|\s*an?\s+)"
+            r"|\s*一\s*个?\s*|\s*1\s*个\s*|\s*1\s*(?=[卡张台节天月]|p(?![a-z]))|\s*an?\s+)"
         )
         counted = r"(?:(?P<count>\d{1,2})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
         self._step = re.compile(rf"(?:{mark}|\s*(?:个)?)(?:{counted})(?:{word})")
@@ -110,6 +121,16 @@ class UnitReader:
         if text.startswith("-", position):
             return NO_UNIT  # "36-mo term"
         return self._chain(text, position, started=False)
+
+    def is_counted(self, text: str, position: int) -> bool:
+        """Tell whether a unit word stands right behind a number, without a mark: the number counts it.
+
+        Args:
+            text: In plain form. [-]
+            position: Where the number ends. [-]
+        """
+        step = self._step.match(text, position)
+        return step is not None and step["mark"] is None and step["count"] is None
 
     def precede(self, text: str, position: int) -> tuple[Unit, int]:
         """Read the unit that stands right before an amount: ``一台一个月6万5``, ``每台每月 65000``.
@@ -140,7 +161,7 @@ class UnitReader:
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def _find(self, text: str) -> Unit:
-        found = NO_UNIT
+        marked = bare = NO_UNIT
         position = 0
         while (first := self._first.search(text, position)) is not None:
             position = max(first.end(), position + 1)
@@ -152,16 +173,13 @@ class UnitReader:
                 continue
             unit = self._chain(text, first.start(), started=True)
             position = max(unit.end, position)
-            found = Unit(
-                billed=found.billed or unit.billed,
-                billed_gpus=found.billed_gpus or unit.billed_gpus,
-                period=found.period or unit.period,
-                end=position,
-                is_marked=found.is_marked or unit.is_marked,
-            )
-            if found.billed and found.period:
+            if unit.is_marked:
+                marked = _gather(marked, unit)
+            else:
+                bare = _gather(bare, unit)
+            if marked.billed and marked.period:
                 break
-        return found
+        return _gather(marked, bare) if marked.billed is None or marked.period is None else marked
 
     def _is_number_before(self, text: str, found: re.Match[str]) -> bool:
         return found["count"] is None and text[: found.start()].rstrip(" -个").endswith(tuple("0123456789"))

@@ -56,6 +56,12 @@ def plain(text: str) -> str:
     return folded if folded.isascii() else _CHINESE_NUMBER.sub(_to_digits, folded)
 
 
+def as_positioned(text: str) -> str:
+    """Give a text in half width, its case kept where every character stands where the plain form has it."""
+    half, told = half_width(text), plain(text)
+    return half if len(half) == len(told) else told
+
+
 def has_wide_digits(text: str) -> bool:
     """Tell whether a text has full-width digits."""
     return not text.isascii() and _WIDE_DIGITS.search(text) is not None

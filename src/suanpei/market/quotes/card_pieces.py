@@ -1,0 +1,126 @@
+"""Running text parted: a line into clauses, and clauses into one piece per card that they name."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.text.words import half_width, plain
+
+if TYPE_CHECKING:
+    from suanpei.market.quotes.lines import LineReader
+    from suanpei.market.quotes.text.card import CardReader
+    from suanpei.market.quotes.text.clue import ClueReader
+
+_COUNTED_NEXT = r"(?=\d{1,4}\s*(?:个|年|月|天|日|台|卡|张|块|节点|套|p(?![a-z])))(?!\d{3}(?!\d))"
+_CLAUSES = re.compile(
+    rf"[;；\n|、]+|(?<!\d)[,。]|[,。](?!\d)|[,。]{_COUNTED_NEXT}",
+    re.IGNORECASE,
+)
+"""A comma or full stop between digits is part of a number, unless what follows counts: ``12.5,3个月起``."""
+_WIDE_COMMA = re.compile(r"(?<![０-９])，|，(?![０-９]{3})")
+"""Of a full-width comma only one between full-width digits may stand for thousands."""
+_COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")
+_NUMBER = re.compile(r"^\D*[\d.,]*\d")
+_ENDS_BARE = re.compile(r"\d\s*$")
+_SHARED = re.compile(r"^\s*(?:/|和|与|或|、|and|or|&|\+)\s*$")
+
+
+def part_clauses(text: str) -> list[str]:
+    """Part a text in half width into its clauses."""
+    return [clause.strip() for clause in _CLAUSES.split(text) if clause.strip()]
+
+
+def narrow(text: str) -> str:
+    """Bring a line into half width, a full-width comma still told from one inside a number."""
+    return half_width(_WIDE_COMMA.sub(", ", text))
+
+
+class CardParter:
+    """Parts lines with one catalogue's words."""
+
+    def __init__(self, lines: LineReader, clues: ClueReader, cards: CardReader) -> None:
+        self._kinds = lines
+        self._clues = clues
+        self._cards = cards
+
+    def split(self, text: str) -> tuple[list[str], str]:
+        """Split a line into one piece per card, and a remark on all of them.
+
+        A clause without a card belongs to the card before it, unless it says that it holds for all; cards joined by a
+        slash share what follows.
+
+        Args:
+            text: In half width. [-]
+        """
+        groups: list[list[str]] = []
+        remark = ""
+        leading = ""
+        for clause in part_clauses(text):
+            cards = self._split_clause(clause)
+            if cards and len(cards) == 1 and groups and self._goes_on(groups[-1], clause):
+                groups[-1] = [f"{groups[-1][0]}, {clause}"]
+            elif cards:
+                groups.append([f"{leading}{card}" for card in cards])
+                leading = ""
+            elif not groups:
+                leading += f"{clause}, "
+            elif len(groups) > 1 and (remark or self._kinds.speaks_of_every(clause)):
+                remark = f"{remark}, {clause}".strip(", ")
+            else:
+                groups[-1] = [f"{piece}, {clause}" for piece in groups[-1]]
+        told = f", {remark}" if remark and not self._clues.read("text", remark).amounts else ""
+        return [f"{piece}{told}" for group in groups for piece in group], remark
+
+    def _goes_on(self, group: list[str], clause: str) -> bool:
+        """Tell whether a clause names again the one card of the clauses before it, which have no price yet."""
+        if len(group) != 1 or self._kinds.is_asked(group[0]) or self._clues.read("text", group[0]).amounts:
+            return False
+        before, now = self.spans(group[0]), self.spans(clause)
+        if not before or not now:
+            return False
+        first = self._cards.read(group[0][slice(*before[0])]).candidates
+        again = self._cards.read(clause[slice(*now[0])]).candidates
+        return bool(set(first) & set(again))
+
+    def _split_clause(self, clause: str) -> list[str]:
+        """Split a clause where it names several cards; a count before a card goes with it."""
+        spans = self.spans(clause)
+        if len(spans) < 2:
+            return [clause] if spans else []
+        starts = [0]
+        joined: list[list[tuple[int, int]]] = [[spans[0]]]
+        for before, span in itertools.pairwise(spans):
+            between = clause[before[1] : span[0]]
+            counted = _COUNT_BEFORE.search(between)
+            bare = between[: counted.start()] if counted else between
+            if _SHARED.match(bare):
+                joined[-1].append(span)
+            elif bare.strip():
+                starts.append(before[1] + len(bare))
+                joined.append([span])
+        pieces: list[str] = []
+        for number, (start, shared) in enumerate(zip(starts, joined, strict=True)):
+            end = starts[number + 1] if number + 1 < len(starts) else len(clause)
+            first, last = shared[0], shared[-1]
+            pieces += [f"{clause[start : first[0]]}{clause[a:b]}{clause[last[1] : end]}" for a, b in shared]
+        return self._share_unit(pieces)
+
+    def _share_unit(self, pieces: list[str]) -> list[str]:
+        """Give the unit of the last of several prices to bare numbers before it: ``H100 2.3 H200 3.1 美元/卡时``."""
+        amounts = self._clues.read("text", pieces[-1]).amounts
+        if not amounts:
+            return pieces
+        unit = _NUMBER.sub("", plain(pieces[-1])[amounts[0].start : amounts[0].end])
+        return [
+            f"{piece.rstrip()}{unit}"
+            if _ENDS_BARE.search(piece) and not self._clues.read("text", piece).amounts
+            else piece
+            for piece in pieces
+        ]
+
+    def spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Find where cards are named in a text in half width."""
+        lowered = text.lower()
+        return self._cards.find(lowered) if len(lowered) == len(text) else ()
