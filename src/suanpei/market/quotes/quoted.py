@@ -125,6 +125,8 @@ class QuotedOffer:
     note: str
     charges: Charges = NO_CHARGES
     payment: Payment = NO_PAYMENT
+    minimum_count: int | None = None
+    """Cards that must be rented for the price to hold; None is not stated. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,7 +20,7 @@ from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.drafts import DraftMaker
 from suanpei.market.quotes.entries import list_remarks
 from suanpei.market.quotes.finish import count_cards, finish
-from suanpei.market.quotes.header import HeaderReader
+from suanpei.market.quotes.heading_reader import HeaderReader
 from suanpei.market.quotes.lend import lend_remarks
 from suanpei.market.quotes.lines import LineReader
 from suanpei.market.quotes.plausible import Bands
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.price_rows import PriceTable
     from suanpei.market.quotes.document import Document, Sheet
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.entries import SheetContent
     from suanpei.money import ExchangeRates
 

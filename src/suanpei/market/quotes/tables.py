@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.grids import GridReader
+from suanpei.market.quotes.header import rank
 from suanpei.market.quotes.heading_units import complete
+from suanpei.market.quotes.quantity import Quantity
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suanpei.market.quotes.document import Sheet
-    from suanpei.market.quotes.header import Header, HeaderReader
+    from suanpei.market.quotes.entries import Cell
+    from suanpei.market.quotes.grids import TurnedTable
+    from suanpei.market.quotes.header import Header
+    from suanpei.market.quotes.heading_reader import HeaderReader
     from suanpei.market.quotes.lines import LineReader
     from suanpei.market.quotes.text.clue import ClueReader
 
@@ -32,6 +40,7 @@ class TableReader:
         self._headers = headers
         self._kinds = lines
         self._clues = clues
+        self._grids = GridReader(headers, lines, clues)
         self._content = SheetContent()
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
@@ -45,22 +54,52 @@ class TableReader:
         lines = [_unrepeated(line) for line in self._lines if any(line.cells)]
         position = 0
         while position < len(lines):
-            position += self._take(lines[position], lines[position + 1] if position + 1 < len(lines) else None)
+            position += self._take(lines, position)
         self._close_table()
         self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
-    def _take(self, line: Line, following: Line | None) -> int:
-        """Take a line, or two that are one heading; give how many."""
+    def _take(self, lines: Sequence[Line], position: int) -> int:
+        """Take a line, or several that are one heading or one turned table; give how many."""
+        line = lines[position]
+        is_apart = position > 0 and line.row > lines[position - 1].row + 1
+        if self._header is not None and not is_apart and self._names_card(line, self._header):
+            self._take_row(line, self._header)
+            return 1
+        turned = self._grids.read_turned(lines, position)
+        if turned is not None:
+            self._take_turned(turned)
+            return turned.height
+        grid = self._grids.read_grid(
+            lines, position, is_priced=self._is_priced(), is_seller_known=bool(self._block.seller)
+        )
+        if grid is not None:
+            self._open_table(grid)
+            return 1
         if self._header is not None and self._names_card(line, self._header):
             self._take_row(line, self._header)
             return 1
-        double = self._headers.read_double(line, following) if following is not None else None
+        double = self._headers.read_double(line, lines[position + 1]) if position + 1 < len(lines) else None
         if double is not None:
             self._open_table(double)
             return 2
         self._take_other(line)
         return 1
+
+    def _take_turned(self, turned: TurnedTable) -> None:
+        """Read a table whose headings stand one below the other; remarks below it still hold for it."""
+        self._open_table(turned.header)
+        for line in turned.lines:
+            self._take_row(line, turned.header)
+        for row, column, words in turned.beside:
+            reason = Message("no accelerator is named: {words}", words=words[:120])
+            self._content.unread.append((name_cell(self._name, row, column), reason))
+
+    def _is_priced(self) -> bool:
+        """Tell whether a remark above says what prices are for."""
+        remarks = (*self._block.remarks, *self._sheet_remarks)
+        said = [self._clues.read("section", remark.text) for remark in remarks]
+        return any(clues.unit is not None and clues.unit.period for clues in said)
 
     def _take_other(self, line: Line) -> None:
         """Take a line that names no card where cards stand."""
@@ -72,7 +111,7 @@ class TableReader:
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
         elif self._kinds.is_note(line.cells) or self._kinds.is_date(line.cells):
             self._take_remark(line, is_note=self._kinds.is_note(line.cells))
-        elif self._header is None:
+        elif self._header is None or self._header.rows:
             self._take_headless(line)
         else:
             self._take_row(line, self._header)
@@ -182,6 +221,7 @@ class TableReader:
             else:
                 self._take_remark(line, is_note=False)
             return
+        has_card = has_card or header.names_cards
         if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
@@ -192,8 +232,21 @@ class TableReader:
             if column < known and cells[column]
         ]
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
+        if header.words:
+            self._take_across(line, header, row)
+            return
         totals = tuple((column, cells[column]) for column in header.totals if column < known and cells[column])
         self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
+
+    def _take_across(self, line: Line, header: Header, row: list[Cell]) -> None:
+        """Read a row of a grid: every cell of it is a price of what its own column names."""
+        for column, word in header.words:
+            if text := self._given(line, column):
+                quantity = word if isinstance(word, Quantity) else None
+                cells = tuple(row) if isinstance(word, Quantity) else tuple(sorted((*row, word), key=rank))
+                prices = ((column, text),)
+                entry = Entry(row=line.row, cells=cells, prices=prices, quantity=quantity, header=header)
+                self._block.entries.append(entry)
 
     def _with_above(self, line: Line) -> Line:
         """Put the cell above in place of 同上; a column without one keeps the word."""

@@ -77,7 +77,7 @@ class ClueReader:
                 one.source
                 for one in (words.price_lead, words.lines["above"], words.lines["below"], words.lines["every"])
             )
-            + "|单位|币种|unit|currency|quote|quot"
+            + "|单位|币种|unit|currency|quote|quot|prices|rates"
         )
 
     def read(self, role: str, written: str, heading: str = "") -> Clues:
@@ -183,8 +183,11 @@ class ClueReader:
             return unit
         if role == "section":
             # a title such as "GPU报价单" names a card, not what its prices are for
-            unit = self.amounts.units.find(rest)
-            return unit if unit.is_marked or _UNIT_WORD.search(rest) else NO_UNIT
+            named = _UNIT_WORD.search(rest)
+            unit = self.amounts.units.find(rest[named.end() :]) if named else NO_UNIT
+            if unit.is_empty:
+                unit = self.amounts.units.find(rest)
+            return unit if unit.is_marked or named else NO_UNIT
         if role in ("text", "price", "note", "pricing"):
             unit = self.amounts.units.find(rest)
             marked = re.search(r"每|per |pro |/", text or rest)
