@@ -54,6 +54,8 @@ class Draft:
     is_stock_blank: bool
     """Whether there is a column of quantities, and this row's is blank."""
     flags: frozenset[str]
+    kind: str = ""
+    """``list`` or ``present`` where its heading says so."""
     quantity: Quantity | None = None
     """How many must be rented for the price."""
     is_currency_inferred: bool = False
@@ -80,8 +82,8 @@ class Draft:
 
     @property
     def stated_gpus(self) -> int | None:
-        """Cards of the node or instance, as unit, instance type or row state them. [-]"""
-        return self.unit.billed_gpus or self.instance_gpus or self.row.node_gpus
+        """Cards of the node or instance, as unit, instance type, row or remarks state them. [-]"""
+        return self.unit.billed_gpus or self.instance_gpus or self.row.node_gpus or self.shared.node_gpus
 
     @property
     def charges(self) -> tuple[Charge, ...]:

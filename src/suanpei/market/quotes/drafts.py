@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.draft import Draft
+from suanpei.market.quotes.list_prices import join_list_prices, name_kind
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.rows import RowReader
 from suanpei.market.quotes.tax_sides import join_tax_sides
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
-from suanpei.market.quotes.text.term import NO_TERMS
+from suanpei.market.quotes.text.term import NO_TERMS, Terms
 from suanpei.market.quotes.text.unit import NO_UNIT, join_units
-from suanpei.market.quotes.text.words import half_width, plain
+from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.market.quotes.totals import Total
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import UNKNOWN_TAX
+from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.entries import Block, Entry
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.amount import Amount
     from suanpei.market.quotes.text.card import CardReader
     from suanpei.market.quotes.text.clue import ClueReader
+
+
+_REMARK_ROLES = frozenset({"note", "text"})
+"""Columns that may hold a further price beside those of the price columns."""
 
 
 class DraftMaker:
@@ -34,6 +41,8 @@ class DraftMaker:
         self._clues = clues
         self._rows = RowReader(clues, cards)
         self._currency: str | None = None
+        self.unread: dict[tuple[str, Message], None] = {}
+        """Cells with amounts that no offer was made of, and why."""
 
     def make(self, block: Block, entry: Entry) -> list[Draft]:
         """Make one draft per price of an entry, or one without a price."""
@@ -48,7 +57,8 @@ class DraftMaker:
         drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
-            return join_tax_sides(priced)
+            open_ones = [draft for draft in drafts if draft.amount is None and self._is_open(draft.price_text)]
+            return [*join_tax_sides(join_list_prices(priced)), *open_ones, *self._of_remarks(base)]
         if drafts or not base.facts.clues.amounts:
             return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
         text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
@@ -72,6 +82,25 @@ class DraftMaker:
             currency=(amount.currency if amount else None) or heading.currency,
         )
 
+    def _is_open(self, text: str) -> bool:
+        """Tell whether a cell says that its price is to be asked for: 面议."""
+        return plain(text) not in NOTHING_WORDS and self._clues.words.no_price.has(plain(text))
+
+    def _of_remarks(self, base: Row) -> list[Draft]:
+        """Make drafts of further prices in a row's remarks: amounts behind a way of paying, with what they are for."""
+        drafts: list[Draft] = []
+        for role, text in base.entry.cells:
+            found = self._clues.read(role, text) if role in _REMARK_ROLES and base.entry.header else NO_CLUES
+            for amount, label in zip(found.amounts, found.labels, strict=True):
+                place = self._place(base.entry, base.entry.header.column(role) if base.entry.header else None)
+                words = _as_written(text, amount)
+                if label and amount.unit.billed:
+                    drafts.append(self._complete(base, NO_CLUES, NO_CLUES, amount, words, label, place=place))
+                else:
+                    reason = Message("an amount in a remark, not read as a price: {words}", words=text[:120])
+                    self.unread[place.cell, reason] = None
+        return drafts
+
     def _no_price(self, entry: Entry) -> str:
         """Give the word that stands for a price, such as 面议."""
         found = (self._clues.words.no_price.search(plain(text)) for _, text in entry.cells)
@@ -80,14 +109,16 @@ class DraftMaker:
     def _of_price_cell(self, base: Row, column: int, text: str) -> list[Draft]:
         """Make the drafts of a cell of prices; a cell without an amount gives one without."""
         own = self._clues.read("price", text)
-        header, row = base.entry.header, base.entry.row
+        header = base.entry.header
         heading = self._clues.read("heading", header.headings[column]) if header else NO_CLUES
-        cell = header.cell(self._sheet, row, column) if header else name_cell(self._sheet, row, column)
-        place = Place(file=self._file, sheet=self._sheet, row=row, cell=cell)
+        place = self._place(base.entry, column)
+        kind = name_kind(plain(header.headings[column]), self._clues.words) if header and len(header.prices) > 1 else ""
         if not own.amounts:
             return [self._complete(base, own, heading, None, text, place=place)]
         if len(own.amounts) == 1:
-            return [self._complete(base, own, heading, own.amounts[0], text, place=place)]
+            draft = self._complete(base, own, heading, own.amounts[0], text, place=place)
+            draft.kind = kind
+            return [draft]
         amounts, tier = _split_tiers(plain(text), own.amounts)
         labels = own.labels if len(amounts) > 1 else ("",) * len(amounts)
         drafts = [
@@ -96,6 +127,16 @@ class DraftMaker:
         ]
         drafts[0].second_tier = tier
         return drafts
+
+    def _place(self, entry: Entry, column: int | None) -> Place:
+        """Name the place of a cell, or of a line where no cell holds the price."""
+        header, row = entry.header, entry.row
+        if header is None:
+            cell = name_cell(self._sheet, row, column)
+        else:
+            cell = header.line(self._sheet, row) if column is None else header.cell(self._sheet, row, column)
+        row = header.rows[column or 0] if header is not None and header.rows else row
+        return Place(file=self._file, sheet=self._sheet, row=row, cell=cell)
 
     def _complete(
         self,
@@ -111,10 +152,6 @@ class DraftMaker:
         """Join what amount, cell, row, heading and remarks say; the nearer to the amount, the more it counts."""
         facts, shared = base.facts, self._rows.shared
         row = facts.clues
-        if place is None:
-            number = base.entry.row
-            cell = base.entry.header.line(self._sheet, number) if base.entry.header else name_cell(self._sheet, number)
-            place = Place(file=self._file, sheet=self._sheet, row=number, cell=cell)
         near = (own, heading, row, shared) if own is not NO_CLUES or heading is not NO_CLUES else (row, shared)
         said = join_clues(near) if near[0] is own else row if shared is NO_CLUES else join_clues(near)
         unit = amount.unit if amount is not None else NO_UNIT
@@ -125,7 +162,7 @@ class DraftMaker:
         said_currencies = (row.currency, own.currency, self._currency, heading.currency, shared.currency)
         currency = (amount.currency if amount is not None else None) or next(filter(None, said_currencies), None)
         return Draft(
-            place=place,
+            place=place or self._place(base.entry, None),
             seller=base.seller,
             card=facts.card,
             instance_gpus=facts.instance_gpus,
@@ -137,7 +174,7 @@ class DraftMaker:
             unit=unit,
             unit_scale=1 if amount is None or amount.is_scaled else _scale(by_distance),
             currency=currency,
-            terms=replace(terms, pricing=label) if label else terms,
+            terms=_bind(terms, label or (heading.terms.pricing if heading.terms else None)),
             tax=said.tax or UNKNOWN_TAX,
             region=base.region,
             note=facts.note,
@@ -148,6 +185,15 @@ class DraftMaker:
             flags=said.flags,
             quantity=base.entry.quantity,
         )
+
+
+def _bind(terms: Terms, pricing: str | None) -> Terms:
+    """Take the way of paying that stands with a price; a shorter rental, said of the row, is of other prices."""
+    if pricing is None:
+        return terms
+    way, least = WAYS_OF_PAYING[pricing], terms.minimum_hours
+    is_shorter = least is not None and way.is_term_said and least < way.term.minimum_hours
+    return replace(terms, pricing=pricing, minimum_hours=None if is_shorter else least)
 
 
 def _as_written(text: str, amount: Amount) -> str:

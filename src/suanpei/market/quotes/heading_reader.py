@@ -107,7 +107,8 @@ class HeaderReader:
         A cell merged downwards stands in both lines, or has a blank below; one merged sideways is repeated, or has
         blanks beside it.
         """
-        if any(PLAIN_NUMBER.fullmatch(cell) for cell in following.cells) or sum(map(bool, line.cells)) < LEAST_NAMED:
+        has_number = any(PLAIN_NUMBER.fullmatch(cell) for cell in (*line.cells, *following.cells))
+        if has_number or sum(map(bool, line.cells)) < LEAST_NAMED:
             return None
         width = max(len(line.cells), len(following.cells))
         upper, lower = ([*one.cells, *[""] * (width - len(one.cells))] for one in (line, following))

@@ -33,6 +33,7 @@ from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
 from suanpei.market.quotes.text.unit import THIRTY_DAYS_HOURS
 from suanpei.market.quotes.text.words import load_words
+from suanpei.market.quotes.titles import TitleReader, name_sellers
 from suanpei.market.quotes.totals import check_total
 from suanpei.messages import Message
 
@@ -87,11 +88,12 @@ def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:
 
 
 @lru_cache(maxsize=8)
-def _load_readers(catalogue: Catalogue) -> tuple[ClueReader, CardReader, LineReader, HeaderReader]:
+def _load_readers(catalogue: Catalogue) -> tuple[ClueReader, CardReader, LineReader, HeaderReader, TitleReader]:
     """Make the readers of one catalogue's words, with what they remember."""
     words = load_words(catalogue)
     clues, cards = ClueReader(words), CardReader(catalogue, words)
-    return clues, cards, LineReader(clues, cards), HeaderReader(clues, cards)
+    lines = LineReader(clues, cards)
+    return clues, cards, lines, HeaderReader(clues, cards), TitleReader(words, lines)
 
 
 class _Reader:
@@ -99,7 +101,7 @@ class _Reader:
 
     def __init__(self, context: QuoteContext) -> None:
         self._context = context
-        self._clues, self._cards, self._lines, self._headers = _load_readers(context.catalogue)
+        self._clues, self._cards, self._lines, self._headers, self._titles = _load_readers(context.catalogue)
         self._rate_of: dict[str, Fraction] = {}
         bands = Bands(context.prices, context.rates, context.currency, context.as_of)
         self._settler = Settler(context.catalogue, bands, self._rate_of)
@@ -112,16 +114,22 @@ class _Reader:
     def read(self, document: Document) -> None:
         """Read one document."""
         self._unread += document.unread
+        unread: list[Unread] = []
         drafts: list[Draft] = []
         contents = [self._read_sheet(document.file, sheet) for sheet in document.sheets]
         lend_remarks(contents, self._lines)
         for sheet, content in zip(document.sheets, contents, strict=True):
-            self._unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
+            unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
             self._say_remarks(document.file, content)
             maker = DraftMaker(document.file, sheet.name, self._clues, self._cards)
             for block in content.blocks:
                 for entry in block.entries:
                     drafts += maker.make(block, entry)
+            unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in maker.unread]
+        named = name_sellers(document, drafts, self._titles)
+        self._unread += [item for item in unread if item.cell not in named.cells]
+        for message in named.said:
+            self._assume(message)
         self._finish(document, drafts)
 
     def result(self) -> Quotes:
@@ -149,7 +157,8 @@ class _Reader:
     def _read_sheet(self, file: str, sheet: Sheet) -> SheetContent:
         if sheet.kind == "text":
             return TextReader(file, sheet, self._lines, self._clues, self._cards).read()
-        return TableReader(file, sheet, self._headers, self._lines, self._clues).read()
+        is_titled = bool(self._titles.find(sheet))
+        return TableReader(sheet, self._headers, self._lines, self._clues, is_titled=is_titled).read()
 
     def _say_remarks(self, file: str, content: SheetContent) -> None:
         for remark in list_remarks(content.blocks):

@@ -123,6 +123,8 @@ class ClueReader:
         is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
         may_stock = role == "stock" or role in LOOSE_ROLES
         node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted else None
+        if role == "section":
+            node_gpus = self._find_section_node(rest)
         stock = self.counts.read_stock(rest, is_stock=role == "stock", heading=plain(heading)) if may_stock else None
         stock, node_gpus = large or stock, large_gpus or node_gpus
         if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or role in LOOSE_ROLES):
@@ -193,6 +195,11 @@ class ClueReader:
             marked = re.search(r"每|per |pro |/", text or rest)
             return unit if unit.is_marked and marked else NO_UNIT
         return NO_UNIT
+
+    def _find_section_node(self, rest: str) -> int | None:
+        """Read the cards of a machine that a remark on all rows names (``单位：元/台/月，8卡整机``)."""
+        gpus = self.counts.read_node_gpus(rest, is_count=False) if "node" in self.words.billed.groups(rest) else None
+        return gpus if gpus is not None and 1 < gpus <= MOST_USUAL_GPUS else None
 
     def _scale(self, role: str, text: str) -> int | None:
         found = _SCALE.search(text) if role in (*UNIT_ROLES, "heading", "section") else None
