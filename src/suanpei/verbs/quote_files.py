@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError, SuanpeiError
@@ -45,12 +46,27 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
     parts: list[Quotes] = []
     unread: list[Unread] = []
     errors: list[SuanpeiError] = []
-    for path in dict.fromkeys(paths):
+    said: list[Message] = []
+    read: dict[Path, None] = {}
+    for path in paths:
+        if path.resolve() in read:
+            said.append(Message("{file} is named more than once and read once", file=str(path)))
+            continue
+        read[path.resolve()] = None
         try:
             if path.is_file() and is_own_format(path):
                 parts.append(read_own_columns(path, context))
             else:
-                documents.append(read_document(path))
+                document = read_document(path)
+                same = next((other for other in documents if other.sheets == document.sheets and document.sheets), None)
+                if same is None:
+                    documents.append(document)
+                else:
+                    said.append(
+                        Message(
+                            "{file} holds the same as {other} and is not read again", file=str(path), other=same.file
+                        )
+                    )
         except SuanpeiError as error:
             errors.append(error)
             unread.append(Unread(file=str(path), cell="", reason=error.message))
@@ -68,7 +84,8 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
     ]
     parts += [read_quotes(written, context)] if written else []
     parts += [read_skypilot(document, context) for document in catalogues]
-    return hold_against_bands(merge_quotes(parts, unread), context)
+    quotes = hold_against_bands(merge_quotes(parts, unread), context)
+    return replace(quotes, assumptions=(*quotes.assumptions, *dict.fromkeys(said)))
 
 
 def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[Document], list[Document]]:

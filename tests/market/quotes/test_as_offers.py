@@ -90,7 +90,7 @@ def test_a_quote_holds_on_its_last_day() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "count", "planned"), [(8, None, 8), (1, None, 1), (None, None, 1), (None, 24, 24), (4, 8, 8)]
+    ("unit", "count", "planned"), [(8, None, 8), (1, None, 1), (None, None, 8), (None, 24, 24), (4, 8, 8)]
 )
 def test_an_unknown_count_is_one_unit_and_asked(unit: int | None, count: int | None, planned: int) -> None:
     offer = made(quoted(accelerators_per_unit=unit, count=count))
@@ -238,6 +238,17 @@ def test_a_price_taken_among_several_readings_is_to_be_confirmed() -> None:
     assert [str(question) for question in offer.questions] == [
         "the unit of the price of 甲云 at F4 is inferred: have it confirmed"
     ]
+
+
+def test_a_price_for_a_quantity_is_planned_where_one_machine_is_enough() -> None:
+    offer = made(quoted(accelerators_per_unit=None, count=None, minimum_count=8))
+    assert (offer.unit_gpus, offer.count) == (8, 8)
+    assert "the price of 甲云 holds from 8 cards on: sold so many together" in map(str, offer.assumptions)
+
+
+@pytest.mark.parametrize("unit", [None, 8])
+def test_a_price_that_holds_from_several_machines_on_is_left_out(unit: int | None) -> None:
+    assert reason(quoted(accelerators_per_unit=unit, minimum_count=64)) == "its price holds only from 64 cards on"
 
 
 def test_an_unnamed_seller_is_named_by_its_place() -> None:

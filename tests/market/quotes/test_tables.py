@@ -267,7 +267,7 @@ def test_two_rows_of_headings_are_one(heads: list[tuple[str, ...]]) -> None:
     assert price.amount_tax_out == amount(48_000) / 730 / 8
     assert (offer.source.cell, offer.count) == ("F4", 240)
     assert not {"quantity_unit_missing", "unit_missing_inferred"} & set(offer.flags)
-    assert [one.reason.values["words"] for one in quotes.unread] == ["星河算力租赁报价单"]
+    assert (offer.seller, quotes.unread) == ("星河算力", ())
 
 
 @pytest.mark.parametrize(
@@ -342,3 +342,13 @@ def test_an_unknown_card_without_a_price_is_no_heading() -> None:
     unknown, known = quotes.offers
     assert {"unknown_card", "price_missing"} <= set(unknown.flags)
     assert (unknown.source.row, known.price_as_written) == (2, "78000")
+
+
+def test_rows_with_a_unit_among_their_cells_are_no_headings_of_two_lines() -> None:
+    head = ("型号", "配置", "价格", "单位", "计费方式", "起租期")
+    rows = [
+        ("P40", "8卡整机", "含税", "月付", "元/台/月", "3个月"),
+        ("8卡整机", "12-15", "H800 80G", "元/台/月", "月付", "3个月"),
+        ("H800", "8卡整机", "78000", "元/台/月", "月付", "3个月"),
+    ]
+    assert [one.source.row for one in read(table([head, *rows])).offers] == [2, 3, 4]

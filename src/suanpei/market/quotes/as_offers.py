@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, cast
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
-from suanpei.market.offer import Offer, Tier
+from suanpei.market.offer import Offer
 from suanpei.market.quotes.band_check import COMPONENT_FLAG, find_band, is_far_below, make_bands
-from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
-from suanpei.market.terms import DAY_HOURS, Tax
+from suanpei.market.quotes.sold_units import count_sold
+from suanpei.market.quotes.taken_terms import choose_term, choose_tier
+from suanpei.market.terms import Tax
 from suanpei.messages import Message
 from suanpei.money import Money
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from datetime import date
     from fractions import Fraction
 
+    from suanpei.market.offer import Tier
     from suanpei.market.quotes.quoted import Place, QuotedOffer, Quotes
     from suanpei.market.quotes.read import QuoteContext
-    from suanpei.market.terms import Term
 
 DIGITS = 6
 """Decimals of a price per accelerator-hour that is planned with. [-]"""
@@ -105,6 +105,7 @@ class _Maker:
         self.rates = context.rates
         self.as_of = context.as_of
         self.bands = make_bands(context)
+        self.accelerators = load_accelerators(context.catalogue)
         self.readable: dict[tuple[str, str], bool] = {}
 
     def make(self, quoted: QuotedOffer) -> Offer | Message:
@@ -120,24 +121,15 @@ class _Maker:
             return reason
         if is_far_below(quoted, self.bands):
             return TOO_CHEAP
-        unit = quoted.accelerators_per_unit or 1
-        said: list[Message] = []
-        asked: list[Message] = []
-        if quoted.accelerators_per_unit is None:
-            said.append(Message("the offer of {provider} is taken as sold by the card", provider=provider))
-        if quoted.count is None:
-            asked.append(
-                Message(
-                    "the offer of {provider} names no cards on hand and is planned with {count}: ask how many are free"
-                    " in one fabric",
-                    provider=provider,
-                    count=unit,
-                )
-            )
+        sold = count_sold(quoted, self.accelerators[quoted.accelerator].node_gpus, provider)
+        if isinstance(sold, Message):
+            return sold
+        said: list[Message] = list(sold.said)
+        asked: list[Message] = list(sold.asked)
         planned, low, high = self._choose_price(quoted, provider, said)
-        term = _choose_term(quoted, provider, said)
+        term = choose_term(quoted, provider, said)
         links = self._links(quoted.accelerator, quoted.links, provider, asked)
-        tier = _choose_tier(quoted, term)
+        tier = choose_tier(quoted, term)
         asked += _ask_about_price(quoted, provider, tier)
         return Offer(
             provider=provider,
@@ -146,10 +138,10 @@ class _Maker:
             price=planned,
             price_low=None if low == high else low,
             price_high=None if low == high else high,
-            count=quoted.count or unit,
+            count=sold.count,
             is_count_open=quoted.count is None,
             term=term,
-            unit_gpus=unit,
+            unit_gpus=sold.unit_gpus,
             region=quoted.region,
             links=links,
             date=quoted.quote_date,
@@ -222,7 +214,7 @@ class _Maker:
         key = (accelerator, links)
         if key not in self.readable:
             try:
-                build_cluster(self.catalogue, load_accelerators(self.catalogue)[accelerator], links)
+                build_cluster(self.catalogue, self.accelerators[accelerator], links)
                 self.readable[key] = True
             except InputError:
                 self.readable[key] = False
@@ -235,49 +227,7 @@ def _why_not(quoted: QuotedOffer, as_of: date) -> Message | None:
         return Message("its price leaves out the machine around the card")
     if quoted.valid_until is not None and quoted.valid_until < as_of:
         return Message("it ended on {date}", date=quoted.valid_until.isoformat())
-    unit = quoted.accelerators_per_unit or 1
-    if quoted.count == 0:
-        return Message("nothing is on hand")
-    if quoted.count is not None and quoted.count < unit:
-        return Message(
-            "fewer cards are on hand ({count}) than are sold together ({unit})", count=quoted.count, unit=unit
-        )
     return None
-
-
-def _choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Term:
-    """Take the term stated, else what the way of paying or the time that the price is for asks at least."""
-    if quoted.term is not None:
-        return quoted.term
-    pricing = quoted.pricing
-    if pricing is None:
-        hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
-        pricing = "monthly" if hours >= MONTH_HOURS else "daily" if hours >= DAY_HOURS else "on_demand"
-    term = WAYS_OF_PAYING[pricing].term
-    said.append(_say_term(term, provider))
-    return term
-
-
-def _say_term(term: Term, provider: str) -> Message:
-    """Say which term was taken."""
-    if term.minimum_hours >= YEAR_HOURS:
-        return Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
-    if term.is_month_billed:
-        return Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
-    if term.billing_hours >= 7 * DAY_HOURS:
-        return Message("the offer of {provider} names no term and is read as paid by the week", provider=provider)
-    if term.billing_hours >= DAY_HOURS:
-        return Message("the offer of {provider} names no term and is read as paid by the day", provider=provider)
-    return Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider)
-
-
-def _choose_tier(quoted: QuotedOffer, term: Term) -> Tier:
-    """Name the tier: spot and marketplace by the way of paying, whole nodes by the month, else cards on a platform."""
-    if quoted.pricing == "spot":
-        return "spot"
-    if quoted.pricing == "marketplace":
-        return "marketplace"
-    return "server" if term.is_month_billed and (quoted.accelerators_per_unit or 1) > 1 else "platform"
 
 
 def _ask_about_price(quoted: QuotedOffer, provider: str, tier: Tier) -> list[Message]:

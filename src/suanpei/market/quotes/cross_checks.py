@@ -18,7 +18,7 @@ from suanpei.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.readings import Settler
 
 SERIES_TOLERANCE = Fraction(1, 20)

@@ -2,133 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.draft import Draft
+from suanpei.market.quotes.list_prices import join_list_prices, name_kind
 from suanpei.market.quotes.quoted import Place
+from suanpei.market.quotes.rows import RowReader
 from suanpei.market.quotes.tax_sides import join_tax_sides
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
-from suanpei.market.quotes.text.date import NO_DATE, QuoteDate, join_dates
 from suanpei.market.quotes.text.term import NO_TERMS, Terms
-from suanpei.market.quotes.text.unit import NO_UNIT, Unit, join_units
+from suanpei.market.quotes.text.unit import NO_UNIT, join_units
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.market.quotes.totals import Total
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import UNKNOWN_TAX
+from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
-
-    from suanpei.market.quotes.entries import Block, Cell, Entry
-    from suanpei.market.quotes.header import Header
-    from suanpei.market.quotes.quoted import Reading
+    from suanpei.market.quotes.entries import Block, Entry
+    from suanpei.market.quotes.rows import Row
     from suanpei.market.quotes.text.amount import Amount
-    from suanpei.market.quotes.text.card import Card, CardReader
-    from suanpei.market.quotes.text.charge import Charge
+    from suanpei.market.quotes.text.card import CardReader
     from suanpei.market.quotes.text.clue import ClueReader
-    from suanpei.market.quotes.text.count import Stock
-    from suanpei.market.terms import Tax
-
-_VARYING = frozenset({"seller", "index", "region", "date", "valid", "stock"})
-"""Columns that differ from row to row and say nothing of the price."""
-_MOST_REMEMBERED = 8_192
-"""Different rows that are remembered. [-]"""
 
 
-@dataclass(kw_only=True, slots=True)
-class Draft:
-    """One price of one row, on its way to a quoted offer."""
-
-    place: Place
-    seller: str
-    card: Card
-    instance_gpus: int | None
-    row: Clues
-    """What the row's other cells say."""
-    shared: Clues
-    """What the remarks on all rows say."""
-    price_text: str
-    amount: Amount | None
-    second_tier: Amount | None
-    unit: Unit
-    unit_scale: int
-    currency: str | None
-    terms: Terms
-    tax: Tax
-    stock: Stock | None
-    """What is on hand."""
-    region: str
-    note: str
-    date: QuoteDate
-    header: Header | None
-    is_stock_blank: bool
-    """Whether there is a column of quantities, and this row's is blank."""
-    flags: frozenset[str]
-    is_currency_inferred: bool = False
-    series_billed: str | None = None
-    """What other rows of the same card speak for: ``instance`` where prices rise with the cards."""
-    readings: list[Reading] = field(default_factory=list)
-    taken: Fraction | None = None
-    """What one unit of the quoted currency is per accelerator-hour of the result, in the reading taken."""
-    worded: Fraction | None = None
-    """The same for the reading that words speak for and the band contradicts; None where there is none."""
-    is_plausible: bool | None = None
-    unit_gpus: int | None = None
-    usual_gpus: int | None = None
-    """Cards of the node that the card is usually rented in, where the row states no size. [-]"""
-    host: Fraction | None = None
-    """What the host of one card costs beside a component price, per hour. [quoted currency/h]"""
-    totals: tuple[Total, ...] = ()
-    """Of the row, with the first of its prices."""
-
-    @property
-    def card_key(self) -> str:
-        """What rows of the same card share."""
-        return "|".join(self.card.candidates) or plain(self.card.as_written)
-
-    @property
-    def stated_gpus(self) -> int | None:
-        """Cards of the node or instance, as unit, instance type or row state them. [-]"""
-        return self.unit.billed_gpus or self.instance_gpus or self.row.node_gpus
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        """What is billed beside the card."""
-        return self.row.charges + self.shared.charges
-
-    @property
-    def pflops_words(self) -> frozenset[str]:
-        """What a P counts, in the seller's words."""
-        return self.row.pflops_words | self.shared.pflops_words
-
-    def flag(self, *names: str) -> None:
-        """Add flags."""
-        self.flags = self.flags.union(names)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Facts:
-    """What rows with the same cells share."""
-
-    card: Card
-    instance_gpus: int | None
-    clues: Clues
-    note: str
-    date: QuoteDate
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Row:
-    """What all prices of an entry share."""
-
-    entry: Entry
-    seller: str
-    facts: _Facts
-    stock: Stock | None
-    region: str
-    date: QuoteDate
-    is_stock_blank: bool
+_REMARK_ROLES = frozenset({"note", "text"})
+"""Columns that may hold a further price beside those of the price columns."""
 
 
 class DraftMaker:
@@ -138,12 +39,10 @@ class DraftMaker:
         self._file = file
         self._sheet = sheet
         self._clues = clues
-        self._cards = cards
-        self._block: Block | None = None
-        self._remembered: dict[tuple[tuple[Cell, ...], Header | None], _Facts] = {}
-        self._remarks: tuple[str, ...] = ()
-        self._shared = NO_CLUES
-        self._shared_date = NO_DATE
+        self._rows = RowReader(clues, cards)
+        self._currency: str | None = None
+        self.unread: dict[tuple[str, Message], None] = {}
+        """Cells with amounts that no offer was made of, and why."""
 
     def make(self, block: Block, entry: Entry) -> list[Draft]:
         """Make one draft per price of an entry, or one without a price."""
@@ -153,13 +52,13 @@ class DraftMaker:
         return drafts
 
     def _make(self, block: Block, entry: Entry) -> list[Draft]:
-        if block is not self._block:
-            self._enter(block)
-        base = self._read_row(block, entry)
+        self._currency = block.currency
+        base = self._rows.read(block, entry)
         drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
-            return join_tax_sides(priced)
+            open_ones = [draft for draft in drafts if draft.amount is None and self._is_open(draft.price_text)]
+            return [*join_tax_sides(join_list_prices(priced)), *open_ones, *self._of_remarks(base)]
         if drafts or not base.facts.clues.amounts:
             return [drafts[0] if drafts else self._complete(base, NO_CLUES, NO_CLUES, None, self._no_price(entry))]
         text = next(text for role, text in entry.cells if self._clues.read(role, text).amounts)
@@ -183,86 +82,44 @@ class DraftMaker:
             currency=(amount.currency if amount else None) or heading.currency,
         )
 
-    def _enter(self, block: Block) -> None:
-        """Read what the remarks of a block say."""
-        self._block = block
-        self._remembered.clear()
-        self._remarks = tuple(remark.text for remark in block.remarks)
-        self._shared = join_clues([self._clues.read("section", text) for text in self._remarks])
-        self._shared_date = join_dates([self._clues.read_date(text) for text in self._remarks])
+    def _is_open(self, text: str) -> bool:
+        """Tell whether a cell says that its price is to be asked for: 面议."""
+        return plain(text) not in NOTHING_WORDS and self._clues.words.no_price.has(plain(text))
 
-    def _read_row(self, block: Block, entry: Entry) -> _Row:
-        """Read what all prices of an entry share; rows that say the same are read once."""
-        own = {role: text for role, text in entry.cells if role in _VARYING}
-        cells = tuple(cell for cell in entry.cells if cell[0] not in _VARYING) if own else entry.cells
-        facts = self._remembered.get((cells, entry.header))
-        if facts is None:
-            facts = self._read_facts(cells, entry.header)
-            if len(self._remembered) < _MOST_REMEMBERED:
-                self._remembered[cells, entry.header] = facts
-        stock, is_stock_blank = facts.clues.stock, False
-        if entry.header is not None and entry.header.has_stock:
-            stock_text = own.get("stock", "")
-            counted = self._clues.read("stock", stock_text, entry.header.heading("stock")).stock
-            if stock is None or stock.count > 0:
-                stock = counted or stock
-            is_stock_blank = stock is None and plain(stock_text) in NOTHING_WORDS
-        date = facts.date
-        if "date" in own or "valid" in own:
-            stated = [self._clues.read_date(own[role], role) for role in ("date", "valid") if role in own]
-            date = join_dates([*stated, date])
-        return _Row(
-            entry=entry,
-            seller=own.get("seller", "") or block.seller,
-            facts=facts,
-            stock=stock,
-            region=own.get("region", "") or facts.clues.place or self._shared.place,
-            date=date,
-            is_stock_blank=is_stock_blank,
-        )
-
-    def _read_facts(self, cells: tuple[Cell, ...], header: Header | None) -> _Facts:
-        """Read the cells of a row that differ little between rows."""
-        by_role: dict[str, str] = {}
-        found: list[Clues] = []
-        dates: list[QuoteDate] = []
-        read = self._clues.read
-        for role, text in cells:
-            if role not in by_role or (role == "card" and not self._names_card(by_role[role])):
-                by_role[role] = text
-            clues = read(role, text, header.heading(role)) if header and role == "tax" else read(role, text)
-            if clues is not NO_CLUES:
-                found.append(clues)
-            if role in ("note", "text") and (date := self._clues.read_date(text, role)) is not NO_DATE:
-                dates.append(date)
-        card, instance_gpus = self._card(by_role, cells)
-        return _Facts(
-            card=card,
-            instance_gpus=instance_gpus,
-            clues=join_clues(found),
-            note=by_role.get("note", ""),
-            date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
-        )
+    def _of_remarks(self, base: Row) -> list[Draft]:
+        """Make drafts of further prices in a row's remarks: amounts behind a way of paying, with what they are for."""
+        drafts: list[Draft] = []
+        for role, text in base.entry.cells:
+            found = self._clues.read(role, text) if role in _REMARK_ROLES and base.entry.header else NO_CLUES
+            for amount, label in zip(found.amounts, found.labels, strict=True):
+                place = self._place(base.entry, base.entry.header.column(role) if base.entry.header else None)
+                words = _as_written(text, amount)
+                if label and amount.unit.billed:
+                    drafts.append(self._complete(base, NO_CLUES, NO_CLUES, amount, words, label, place=place))
+                else:
+                    reason = Message("an amount in a remark, not read as a price: {words}", words=text[:120])
+                    self.unread[place.cell, reason] = None
+        return drafts
 
     def _no_price(self, entry: Entry) -> str:
         """Give the word that stands for a price, such as 面议."""
         found = (self._clues.words.no_price.search(plain(text)) for _, text in entry.cells)
         return next((match.group() for match in found if match is not None), "")
 
-    def _of_price_cell(self, base: _Row, column: int | None, text: str) -> list[Draft]:
+    def _of_price_cell(self, base: Row, column: int | None, text: str) -> list[Draft]:
         """Make the drafts of a cell of prices; a cell without an amount gives one without."""
         own = self._clues.read("price", text)
-        header, row = base.entry.header, base.entry.row
-        if header is None or column is None:
-            heading, cell = NO_CLUES, name_cell(self._sheet, row, column)
-        else:
-            heading = self._clues.read("heading", header.headings[column])
-            cell = header.cell(self._sheet, row, column)
-        place = Place(file=self._file, sheet=self._sheet, row=row, cell=cell)
+        header = base.entry.header
+        heading_text = header.headings[column] if header is not None and column is not None else ""
+        heading = self._clues.read("heading", heading_text) if heading_text else NO_CLUES
+        place = self._place(base.entry, column)
+        kind = name_kind(plain(heading_text), self._clues.words) if header and len(header.prices) > 1 else ""
         if not own.amounts:
             return [self._complete(base, own, heading, None, text, place=place)]
         if len(own.amounts) == 1:
-            return [self._complete(base, own, heading, own.amounts[0], text, place=place)]
+            draft = self._complete(base, own, heading, own.amounts[0], text, place=place)
+            draft.kind = kind
+            return [draft]
         amounts, tier = _split_tiers(plain(text), own.amounts)
         labels = own.labels if len(amounts) > 1 else ("",) * len(amounts)
         drafts = [
@@ -272,9 +129,19 @@ class DraftMaker:
         drafts[0].second_tier = tier
         return drafts
 
+    def _place(self, entry: Entry, column: int | None) -> Place:
+        """Name the place of a cell, or of a line where no cell holds the price."""
+        header, row = entry.header, entry.row
+        if header is None:
+            cell = name_cell(self._sheet, row, column)
+        else:
+            cell = header.line(self._sheet, row) if column is None else header.cell(self._sheet, row, column)
+        row = header.rows[column or 0] if header is not None and header.rows else row
+        return Place(file=self._file, sheet=self._sheet, row=row, cell=cell)
+
     def _complete(
         self,
-        base: _Row,
+        base: Row,
         own: Clues,
         heading: Clues,
         amount: Amount | None,
@@ -284,11 +151,8 @@ class DraftMaker:
         place: Place | None = None,
     ) -> Draft:
         """Join what amount, cell, row, heading and remarks say; the nearer to the amount, the more it counts."""
-        facts, shared = base.facts, self._shared
+        facts, shared = base.facts, self._rows.shared
         row = facts.clues
-        if place is None:
-            number = base.entry.row
-            place = Place(file=self._file, sheet=self._sheet, row=number, cell=name_cell(self._sheet, number))
         near = (own, heading, row, shared) if own is not NO_CLUES or heading is not NO_CLUES else (row, shared)
         said = join_clues(near) if near[0] is own else row if shared is NO_CLUES else join_clues(near)
         unit = amount.unit if amount is not None else NO_UNIT
@@ -296,11 +160,10 @@ class DraftMaker:
             unit = unit if other.unit is None else join_units(unit, other.unit)
         terms = said.terms or NO_TERMS
         by_distance = (row, own, heading, shared)
-        section = self._block.currency if self._block is not None else None
-        said_currencies = (row.currency, own.currency, section, heading.currency, shared.currency)
+        said_currencies = (row.currency, own.currency, self._currency, heading.currency, shared.currency)
         currency = (amount.currency if amount is not None else None) or next(filter(None, said_currencies), None)
         return Draft(
-            place=place,
+            place=place or self._place(base.entry, None),
             seller=base.seller,
             card=facts.card,
             instance_gpus=facts.instance_gpus,
@@ -312,7 +175,7 @@ class DraftMaker:
             unit=unit,
             unit_scale=1 if amount is None or amount.is_scaled else _scale(by_distance),
             currency=currency,
-            terms=replace(terms, pricing=label) if label else terms,
+            terms=_bind(terms, label or (heading.terms.pricing if heading.terms else None)),
             tax=said.tax or UNKNOWN_TAX,
             region=base.region,
             note=facts.note,
@@ -321,38 +184,17 @@ class DraftMaker:
             header=base.entry.header,
             is_stock_blank=base.is_stock_blank,
             flags=said.flags,
+            quantity=base.entry.quantity,
         )
 
-    def _card(self, by_role: dict[str, str], cells: Sequence[Cell]) -> tuple[Card, int | None]:
-        """Settle the card from its own column, else from whichever cell or remark names one."""
-        written, instance = _given(by_role, "card"), _given(by_role, "instance")
-        if not written and not instance:
-            texts = [*(text for _, text in cells), *self._remarks]
-            named = next((text for text in texts if self._names_card(text)), "")
-            written = self._cut(named) if named else ""
-        elif written and not instance and not self._names_card(written) and not self._cards.find_instance(written):
-            texts = [text for role, text in cells if role in ("node", "form", "memory")]
-            named = next((text for text in texts if self._names_card(text)), "")
-            written = self._cut(named) if named else written
-        form, node = _given(by_role, "form"), _given(by_role, "node")
-        card = self._cards.read(written, f"{form} {node}" if node else form, _given(by_role, "memory"), instance)
-        known = self._cards.find_instance(instance or written)
-        return card, known.gpus if known else None
 
-    def _names_card(self, text: str) -> bool:
-        return bool(self._cards.find(plain(text)))
-
-    def _cut(self, text: str) -> str:
-        """Cut the card's name out of running text, in the seller's own letters where they can be told."""
-        start, end = self._cards.find(plain(text))[0]
-        half = half_width(text)
-        spans = self._cards.find(half.lower())
-        return half[slice(*spans[0])].strip() if spans and len(half.lower()) == len(half) else plain(text)[start:end]
-
-
-def _given(by_role: dict[str, str], role: str) -> str:
-    text = by_role.get(role, "")
-    return "" if text and plain(text) in NOTHING_WORDS else text
+def _bind(terms: Terms, pricing: str | None) -> Terms:
+    """Take the way of paying that stands with a price; a shorter rental, said of the row, is of other prices."""
+    if pricing is None:
+        return terms
+    way, least = WAYS_OF_PAYING[pricing], terms.minimum_hours
+    is_shorter = least is not None and way.is_term_said and least < way.term.minimum_hours
+    return replace(terms, pricing=pricing, minimum_hours=None if is_shorter else least)
 
 
 def _as_written(text: str, amount: Amount) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.header import Header
+    from suanpei.market.quotes.quantity import Quantity
     from suanpei.messages import Message
 
 Cell = tuple[str, str]
@@ -25,6 +26,8 @@ class Entry:
     """Column from 0 (None in running text) and text of every cell of prices."""
     totals: tuple[tuple[int, str], ...] = ()
     """Column from 0 and text of every cell of totals."""
+    quantity: Quantity | None = None
+    """How many must be rented for the price; None where that is not said."""
     header: Header | None = None
     """None in running text and in a table without headings."""
 

@@ -19,7 +19,7 @@ from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Payment, Term
 if TYPE_CHECKING:
     from datetime import date
 
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.text.charge import Charge
     from suanpei.market.terms import Charges
     from suanpei.provenance import Confidence
@@ -65,7 +65,7 @@ def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
     way = WAYS_OF_PAYING.get(draft.terms.pricing or "")
     links = draft.row.links or draft.shared.links
     flags = _flags(draft, count=count, links=links, currency=currency, as_of=as_of)
-    charges = draft.charges
+    charges, quantity = draft.charges, draft.quantity
     return QuotedOffer(
         source=draft.place,
         seller=draft.seller,
@@ -85,9 +85,10 @@ def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
         readings=tuple(draft.readings),
         flags=flags,
         confidence=_confidence(draft, flags),
-        note=draft.note,
+        note=draft.note if quantity is None else "; ".join(filter(None, (quantity.words, draft.note))),
         charges=_charges(charges, draft.currency or currency) if charges else NO_CHARGES,
         payment=_payment(draft),
+        minimum_count=None if quantity is None else quantity.gpus(draft.unit_gpus),
     )
 
 
@@ -188,6 +189,8 @@ def _flags(draft: Draft, *, count: int | None, links: str, currency: str, as_of:
         flags.add(f"{gpus}_gpu_node")
     if links == NO_LINKS and gpus > 1:
         flags.add("no_ib")
+    if draft.quantity is not None:
+        flags.add("quantity_tier")
     if draft.is_stock_blank:
         flags.add("no_quantity")
     if count == 0:

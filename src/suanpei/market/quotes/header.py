@@ -1,44 +1,25 @@
-"""Headings of tables: which column holds what. Columns may stand in any order, several may hold prices."""
+"""The columns of a table: which holds what. Columns may stand in any order, several may hold prices."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.market.quotes.document import Line
-    from suanpei.market.quotes.text.card import CardReader
-    from suanpei.market.quotes.text.clue import ClueReader
-    from suanpei.market.quotes.text.words import QuoteWords
+    from suanpei.market.quotes.entries import Cell
+    from suanpei.market.quotes.quantity import Quantity
 
-LONGEST_HEADING = 40
-"""A longer cell is no heading. [characters]"""
-LEAST_NAMED = 2
-"""Columns with a known heading that a header has at least. [-]"""
-_OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
-_SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
-"""A heading that is only a unit stands beside one of these; a remark (税 | 元/月) has none."""
-_RANGE = re.compile(r"\d[\d.]*\s*[-~]\s*\d[\d.]*")
-_LED_BY_NUMBER = re.compile(r"[¥$€]?\s*\d")
-_PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
 ROLE_ORDER = (
     *("instance", "gpus", "term", "pricing", "unit", "tax", "currency", "links", "stock", "charges", "host", "node"),
     *("card", "form", "memory", "note", "text", "region", "date", "valid", "seller", "index"),
 )
 """Whose word counts first where several cells of a row say the same thing."""
 _RANK = {role: rank for rank, role in enumerate(ROLE_ORDER)}
-_BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|【[^】]*】")
-_STATED = re.compile(r":\s*\S")
-"""``报价日期:2025年3月`` states something, a heading only names it."""
-_SHORT_WORD = 2
-"""Latin words up to this length name a column only as the whole heading. [characters]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -67,10 +48,27 @@ class Header:
     """Tables that stand side by side below this line, each with its own columns; empty where there is one."""
     own: frozenset[int] = frozenset()
     """Columns of a part. [-]"""
+    words: tuple[tuple[int, Cell | Quantity], ...] = ()
+    """Columns of prices whose heading is a card, a seller or a quantity, with that as a cell of each row below; empty
+    where headings only say what their cells hold."""
+    rows: tuple[int, ...] = ()
+    """Of a turned table, whose headings stand one below the other: the row of each heading; its lines are columns."""
 
     def cell(self, sheet: str | None, row: int, column: int) -> str:
         """Name a cell of the table."""
+        if self.rows:
+            return name_cell(sheet, self.rows[column], row - 1)
         return f"{self.letters[column]}{row}" if sheet is None else name_cell(sheet, row, column)
+
+    @property
+    def names_cards(self) -> bool:
+        """Whether the headings of prices are cards."""
+        return any(isinstance(word, tuple) and word[0] == "card" for _, word in self.words)
+
+    def line(self, sheet: str | None, row: int) -> str:
+        """Name a line of the table: its row, or in a turned table the cell of its card."""
+        column = self.card_columns[0] if self.card_columns else 0
+        return self.cell(sheet, row, column) if self.rows else name_cell(sheet, row)
 
     def heading(self, role: str) -> str:
         """Give the heading of the first column of a role; empty where there is none."""
@@ -84,161 +82,38 @@ class Header:
         return None
 
 
-class HeaderReader:
-    """Reads headings with one catalogue's words."""
+def make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
+    """Make the header of a line of headings, parted where tables stand side by side.
 
-    def __init__(self, clues: ClueReader, cards: CardReader) -> None:
-        self._words: QuoteWords = clues.words
-        self._clues = clues
-        self._cards = cards
-        self._by_heading = {heading: role for role, headings in self._words.roles.items() for heading in headings}
-        self._contained = sorted(
-            (
-                (heading, role)
-                for heading, role in self._by_heading.items()
-                if not (heading.isascii() and len(heading) <= _SHORT_WORD) and len(heading) > 1
-            ),
-            key=lambda item: (item[1] != "price", -len(item[0])),
-        )
-        """A heading that holds a word for a price is one of prices, whatever else it names."""
-        self._priced_unit = re.compile(rf"\(?\s*[万千]?\s*(?:{self._words.currencies.source})(?=\s*[/每·]|\s+per\s)")
-
-    def read(self, row: int, cells: Sequence[str]) -> Header | None:
-        """Read a line as a header; None where it is none."""
-        given = [cell for cell in cells if cell]
-        if any(_PLAIN_NUMBER.fullmatch(cell) for cell in given):
-            return None
-        if len(given) < LEAST_NAMED or any(len(cell) > LONGEST_HEADING for cell in given):
-            return None
-        roles = [self.role(cell) if cell else None for cell in cells]
-        terms = [self._is_term(cell) for cell in cells]
-        named = {role for role in roles if role} | ({"price"} if _has_price_terms(roles, terms) else set())
-        if (
-            len(named) < LEAST_NAMED
-            or not named & _OFFER_ROLES
-            or 2 * sum(1 for role, is_term in zip(roles, terms, strict=True) if role or is_term) < len(given)
-        ):
-            return None
-        if any(self._is_content(cell) for cell in given):
-            return None
-        if self._is_priced_by_unit(cells, roles) and (
-            not named & _SOLD_ROLES or any(self._is_row_cell(cell) for cell in given)
-        ):
-            return None
-        priced = [
-            number
-            for number, (role, is_term) in enumerate(zip(roles, terms, strict=True))
-            if role == "price" or (is_term and role in (None, "pricing"))
-        ]
-        if "price" not in roles and len([number for number in priced if roles[number] == "pricing"]) == 1:
-            priced = [number for number in priced if roles[number] is None]
-        if "price" not in roles and not priced:
-            priced = [number for number, role in enumerate(roles) if role == "total" and self._has_unit(cells[number])]
-        settled = ["price" if number in priced else role for number, role in enumerate(roles)]
-        header = _make_header(row, cells, settled)
-        starts = _part_starts(settled)
-        if not starts:
-            return header
-        owned = _part_columns(settled, starts)
-        return replace(header, parts=tuple(_make_part(header, columns) for columns in owned))
-
-    def is_row_of(self, running: Header, cells: Sequence[str]) -> bool:
-        """Tell a row of a running table, such as a card not of the catalogue, from the headings of the next table.
-
-        Headings name a card or a price outright; a row has something else where cards stand, or only ways of paying.
-        """
-        if any(self._by_heading.get(_BRACKETED.sub("", plain(cell)).strip(" :*#/")) in _OFFER_ROLES for cell in cells):
-            return False
-        cards = [cells[column] for column in running.card_columns if column < len(cells) and cells[column]]
-        named = {self.role(cell) for cell in cells if cell} & _OFFER_ROLES
-        return not named or any(self.role(card) is None for card in cards)
-
-    def read_double(self, line: Line, following: Line) -> Header | None:
-        """Read two lines as one heading, where cells of the first stand over several of the second; None where not.
-
-        A cell merged downwards stands in both lines, or has a blank below; one merged sideways is repeated, or has
-        blanks beside it.
-        """
-        if any(_PLAIN_NUMBER.fullmatch(cell) for cell in following.cells) or sum(map(bool, line.cells)) < LEAST_NAMED:
-            return None
-        width = max(len(line.cells), len(following.cells))
-        upper, lower = ([*one.cells, *[""] * (width - len(one.cells))] for one in (line, following))
-        for column in range(1, width):
-            if lower[column] and not upper[column]:
-                upper[column] = upper[column - 1]
-        split = [column for column in range(width) if lower[column] and lower[column] != upper[column]]
-        shared = [column for column in split if column + 1 in split and upper[column] == upper[column + 1] != ""]
-        if not shared or not any(upper[column] and column not in split for column in range(width)):
-            return None
-        joined = [
-            f"{over} {below}" if below and below != over else over for over, below in zip(upper, lower, strict=True)
-        ]
-        if any(self._is_content(cell) for cell in lower if cell):
-            return None
-        return self.read(following.row, joined)
-
-    @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
-    def role(self, heading: str) -> str | None:
-        """Name the role of a heading; None where no known word stands in it."""
-        text = plain(heading)
-        bare = _BRACKETED.sub("", text).strip(" :*#/")
-        for candidate in (text, text.strip(" :*"), bare):
-            if candidate in self._by_heading:
-                return self._by_heading[candidate]
-        if self._is_price_unit(text):
-            return "price"
-        if len(bare) > LONGEST_HEADING or not bare:
-            return None
-        for word, role in self._contained:
-            found = bare.find(word)
-            if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
-                return role
-        return None
-
-    def _is_priced_by_unit(self, cells: Sequence[str], roles: Sequence[str | None]) -> bool:
-        """Tell whether only units, such as a row of a table has too, speak for columns of prices."""
-        prices = [cell for cell, role in zip(cells, roles, strict=True) if role == "price"]
-        return bool(prices) and all(self._is_price_unit(plain(cell)) for cell in prices)
-
-    def _is_row_cell(self, cell: str) -> bool:
-        """Tell whether a cell is a row's: a number, a range or a term, or a word that stands for a price."""
-        text = plain(cell)
-        return bool(_LED_BY_NUMBER.match(text)) or self._words.no_price.has(text)
-
-    def _is_price_unit(self, text: str) -> bool:
-        """Tell whether a heading is only a currency and what an amount is for: ``元/卡/时``, ``$ per GPU-hour``."""
-        currency = self._priced_unit.match(text)
-        if currency is None:
-            return False
-        unit = self._clues.amounts.units.follow(text, currency.end())
-        return not unit.is_empty and not _BRACKETED.sub("", text[unit.end :]).strip(" )")
-
-    def _has_unit(self, heading: str) -> bool:
-        """Tell whether a heading says for what an amount is, and for how long."""
-        unit = self._clues.read("heading", heading).unit
-        return unit is not None and unit.billed is not None and unit.period is not None
-
-    def _is_term(self, cell: str) -> bool:
-        """Tell whether a heading names a way of paying or a duration: a column of a price matrix."""
-        text = plain(cell)
-        if not text:
-            return False
-        terms = self._clues.terms.read(text, is_term=True)
-        return terms.pricing is not None or (terms.minimum_hours or 0) > 0
-
-    def _is_content(self, cell: str) -> bool:
-        """Tell whether a cell is an offer's, not a heading's: it names a card or an amount, or states something."""
-        text = plain(cell)
-        if _STATED.search(_BRACKETED.sub("", text)) or (self._cards.find(text) and self.role(cell) is None):
-            return True
-        if (text.startswith("/") and len(text) > 1) or _RANGE.fullmatch(text):
-            return True
-        return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
-            re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
-        )
+    Args:
+        row: As a person counts. [-]
+        cells: The headings, as written. [-]
+        roles: By column; None where the heading is not known. [-]
+    """
+    header = _make_whole(row, cells, roles)
+    starts = _part_starts(roles)
+    if not starts:
+        return header
+    return replace(header, parts=tuple(_make_part(header, columns) for columns in _part_columns(roles, starts)))
 
 
-def _make_header(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
+def turn_header(lines: Sequence[Line], cells: Sequence[str], roles: Sequence[str | None]) -> Header:
+    """Make the header of a turned table.
+
+    Args:
+        lines: The rows that its headings begin. [-]
+        cells: The headings, as written. [-]
+        roles: By heading; None where it is not known. [-]
+    """
+    return replace(_make_whole(lines[0].row, cells, roles), rows=tuple(line.row for line in lines))
+
+
+def rank(cell: Cell) -> int:
+    """Give the place of a cell among those of its row: whose word counts first comes first."""
+    return _RANK.get(cell[0], len(_RANK))
+
+
+def _make_whole(row: int, cells: Sequence[str], roles: Sequence[str | None]) -> Header:
     order = sorted(
         ((column, role or "text") for column, role in enumerate(roles) if role not in ("price", "total")),
         key=lambda item: (_RANK.get(item[1], len(_RANK)), cells[item[0]]),
@@ -288,13 +163,3 @@ def _make_part(header: Header, columns: frozenset[int]) -> Header:
         card_columns=tuple(column for column in header.card_columns if column in columns),
         own=columns,
     )
-
-
-def _has_price_terms(roles: Sequence[str | None], terms: Sequence[bool]) -> bool:
-    """Tell whether a column without a known heading is named by a way of paying: its cells are prices."""
-    return any(is_term and role is None for role, is_term in zip(roles, terms, strict=True))
-
-
-def _stands_alone(text: str, start: int, length: int) -> bool:
-    before, after = text[:start][-1:], text[start + length :][:1]
-    return not (before.isascii() and before.isalpha()) and not (after.isascii() and after.isalpha())

@@ -10,7 +10,7 @@ from suanpei.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.quoted import Reading
     from suanpei.market.quotes.unit_options import Option
 

@@ -199,7 +199,7 @@ class LineReader:
     def _as_seller(self, name: str) -> str | None:
         """Take a name as a seller's unless it is a heading, a card, a price, or a word on prices."""
         text = plain(self.without_mark(name))
-        if not text or len(text) > _LONGEST_SELLER or text in self._roles or self._words.lines["title"].has(text):
+        if not text or len(text) > _LONGEST_SELLER or text in self._roles or self._words.lines["opening"].has(text):
             return None
         if self._cards.find(text) or self._words.price_lead.has(text) or self._clues.dates.find(text):
             return None

@@ -15,7 +15,7 @@ from suanpei.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.price_questions import Asked
     from suanpei.market.quotes.quoted import QuotedOffer
 

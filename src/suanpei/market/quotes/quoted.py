@@ -128,6 +128,8 @@ class QuotedOffer:
     payment: Payment = NO_PAYMENT
     remarks: tuple[Message, ...] = ()
     """What else the seller filled into a form, under the names of its fields and requirements."""
+    minimum_count: int | None = None
+    """Cards that must be rented for the price to hold; None is not stated. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,7 +20,7 @@ from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.drafts import DraftMaker
 from suanpei.market.quotes.entries import list_remarks
 from suanpei.market.quotes.finish import count_cards, finish
-from suanpei.market.quotes.header import HeaderReader
+from suanpei.market.quotes.heading_reader import HeaderReader
 from suanpei.market.quotes.lend import lend_remarks
 from suanpei.market.quotes.lines import LineReader
 from suanpei.market.quotes.plausible import Bands
@@ -33,6 +33,7 @@ from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
 from suanpei.market.quotes.text.unit import THIRTY_DAYS_HOURS
 from suanpei.market.quotes.text.words import load_words
+from suanpei.market.quotes.titles import TitleReader, name_sellers
 from suanpei.market.quotes.totals import check_total
 from suanpei.messages import Message
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.price_rows import PriceTable
     from suanpei.market.quotes.document import Document, Sheet
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.entries import SheetContent
     from suanpei.money import ExchangeRates
 
@@ -87,12 +88,13 @@ def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:
 
 
 @lru_cache(maxsize=8)
-def _load_readers(catalogue: Catalogue) -> tuple[ClueReader, CardReader, LineReader, HeaderReader]:
+def _load_readers(catalogue: Catalogue) -> tuple[ClueReader, CardReader, LineReader, HeaderReader, TitleReader]:
     """Make the readers of one catalogue's words, with what they remember."""
     words = load_words(catalogue)
     cards = CardReader(catalogue, words)
     clues = ClueReader(words, cards)
-    return clues, cards, LineReader(clues, cards), HeaderReader(clues, cards)
+    lines = LineReader(clues, cards)
+    return clues, cards, lines, HeaderReader(clues, cards), TitleReader(words, lines)
 
 
 class _Reader:
@@ -100,7 +102,7 @@ class _Reader:
 
     def __init__(self, context: QuoteContext) -> None:
         self._context = context
-        self._clues, self._cards, self._lines, self._headers = _load_readers(context.catalogue)
+        self._clues, self._cards, self._lines, self._headers, self._titles = _load_readers(context.catalogue)
         self._rate_of: dict[str, Fraction] = {}
         bands = Bands(context.prices, context.rates, context.currency, context.as_of)
         self._settler = Settler(context.catalogue, bands, self._rate_of)
@@ -113,16 +115,22 @@ class _Reader:
     def read(self, document: Document) -> None:
         """Read one document."""
         self._unread += document.unread
+        unread: list[Unread] = []
         drafts: list[Draft] = []
         contents = [self._read_sheet(document.file, sheet) for sheet in document.sheets]
         lend_remarks(contents, self._lines)
         for sheet, content in zip(document.sheets, contents, strict=True):
-            self._unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
+            unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
             self._say_remarks(document.file, content)
             maker = DraftMaker(document.file, sheet.name, self._clues, self._cards)
             for block in content.blocks:
                 for entry in block.entries:
                     drafts += maker.make(block, entry)
+            unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in maker.unread]
+        named = name_sellers(document, drafts, self._titles)
+        self._unread += [item for item in unread if item.cell not in named.cells]
+        for message in named.said:
+            self._assume(message)
         self._finish(document, drafts)
 
     def result(self) -> Quotes:
@@ -150,7 +158,8 @@ class _Reader:
     def _read_sheet(self, file: str, sheet: Sheet) -> SheetContent:
         if sheet.kind == "text":
             return TextReader(file, sheet, self._lines, self._clues, self._cards).read()
-        return TableReader(file, sheet, self._headers, self._lines, self._clues).read()
+        is_titled = bool(self._titles.find(sheet))
+        return TableReader(sheet, self._headers, self._lines, self._clues, is_titled=is_titled).read()
 
     def _say_remarks(self, file: str, content: SheetContent) -> None:
         for remark in list_remarks(content.blocks):

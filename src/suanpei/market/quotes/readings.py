@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.machine.catalogue import Catalogue
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.plausible import Band, Bands
     from suanpei.market.quotes.quoted import Billed
 

@@ -6,18 +6,26 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.grids import GridReader
+from suanpei.market.quotes.header import rank
 from suanpei.market.quotes.heading_units import complete
+from suanpei.market.quotes.quantity import Quantity
+from suanpei.market.quotes.sheet_lines import DittoFiller, first_column, unrepeated
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
+from suanpei.market.quotes.unknown_numbers import UnknownNumbers
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suanpei.market.quotes.document import Sheet
-    from suanpei.market.quotes.header import Header, HeaderReader
+    from suanpei.market.quotes.entries import Cell
+    from suanpei.market.quotes.grids import TurnedTable
+    from suanpei.market.quotes.header import Header
+    from suanpei.market.quotes.heading_reader import HeaderReader
     from suanpei.market.quotes.lines import LineReader
     from suanpei.market.quotes.text.clue import ClueReader
 
-_SHORT_CELL = 4
-"""A value such as 面议 may stand in every column of a row; a title is longer. [characters]"""
 _MOST_REMARK_CELLS = 2
 """A line of at most so many cells under a wider table, without card and price, is a remark. [-]"""
 
@@ -25,70 +33,126 @@ _MOST_REMARK_CELLS = 2
 class TableReader:
     """Reads one sheet of lines of cells."""
 
-    def __init__(self, file: str, sheet: Sheet, headers: HeaderReader, lines: LineReader, clues: ClueReader) -> None:
-        self._file = file
+    def __init__(
+        self, sheet: Sheet, headers: HeaderReader, lines: LineReader, clues: ClueReader, *, is_titled: bool
+    ) -> None:
+        """Begin a sheet.
+
+        Args:
+            sheet: Its lines. [-]
+            headers: Reader of headings. [-]
+            lines: Reader of lines that are no rows. [-]
+            clues: Reader of cells. [-]
+            is_titled: Whether a title names the seller. [-]
+        """
         self._name = sheet.name
         self._lines = sheet.lines
         self._headers = headers
         self._kinds = lines
         self._clues = clues
+        self._grids = GridReader(headers, lines, clues)
+        self._is_titled = is_titled
         self._content = SheetContent()
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
         self._header: Header | None = None
-        self._above: tuple[str, ...] = ()
+        self._ditto = DittoFiller(clues.words)
+        self._heading_rows: tuple[int, ...] = ()
+        self._named_before = 0
         self._table: list[Block] = []
         self._block = Block()
+        self._numbers = UnknownNumbers(sheet.name, clues)
 
     def read(self) -> SheetContent:
         """Read the sheet."""
-        lines = [_unrepeated(line) for line in self._lines if any(line.cells)]
+        lines = [unrepeated(line) for line in self._lines if any(line.cells)]
         position = 0
         while position < len(lines):
-            position += self._take(lines[position], lines[position + 1] if position + 1 < len(lines) else None)
+            position += self._take(lines, position)
         self._close_table()
+        self._content.unread += self._numbers.name()
         self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
-    def _take(self, line: Line, following: Line | None) -> int:
-        """Take a line, or two that are one heading; give how many."""
+    def _take(self, lines: Sequence[Line], position: int) -> int:
+        """Take a line, or several that are one heading or one turned table; give how many."""
+        line = lines[position]
+        is_apart = position > 0 and line.row > lines[position - 1].row + 1
+        if self._header is not None and not is_apart and self._names_card(line, self._header):
+            self._take_row(line, self._header)
+            return 1
+        turned = self._grids.read_turned(lines, position)
+        if turned is not None:
+            self._take_turned(turned)
+            return turned.height
+        grid = self._grids.read_grid(
+            lines, position, is_priced=self._is_priced(), is_seller_known=self._is_titled or bool(self._block.seller)
+        )
+        if grid is not None:
+            self._open_table(grid, line)
+            return 1
         if self._header is not None and self._names_card(line, self._header):
             self._take_row(line, self._header)
             return 1
-        double = self._headers.read_double(line, following) if following is not None else None
+        is_row = self._header is not None and self._headers.is_row_of(self._header, line.cells)
+        may_be_double = position + 1 < len(lines) and not is_row
+        double = self._headers.read_double(line, lines[position + 1]) if may_be_double else None
         if double is not None:
-            self._open_table(double)
+            self._open_table(double, line, lines[position + 1])
             return 2
         self._take_other(line)
         return 1
+
+    def _take_turned(self, turned: TurnedTable) -> None:
+        """Read a table whose headings stand one below the other; remarks below it still hold for it."""
+        self._open_table(turned.header)
+        for line in turned.lines:
+            self._take_row(line, turned.header)
+        for row, column, words in turned.beside:
+            reason = Message("no accelerator is named: {words}", words=words[:120])
+            self._content.unread.append((name_cell(self._name, row, column), reason))
+
+    def _is_priced(self) -> bool:
+        """Tell whether a remark above says what prices are for."""
+        remarks = (*self._block.remarks, *self._sheet_remarks)
+        said = [self._clues.read("section", remark.text) for remark in remarks]
+        return any(clues.unit is not None and clues.unit.period for clues in said)
 
     def _take_other(self, line: Line) -> None:
         """Take a line that names no card where cards stand."""
         header = self._headers.read(line.row, line.cells)
         running = self._header
         if header is not None and not (running is not None and self._headers.is_row_of(running, line.cells)):
-            self._open_table(header)
+            self._open_table(header, line)
         elif self._kinds.is_total(line.cells):
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
         elif self._kinds.is_note(line.cells) or self._kinds.is_date(line.cells):
             self._take_remark(line, is_note=self._kinds.is_note(line.cells))
-        elif self._header is None:
+        elif self._header is None or self._header.rows:
             self._take_headless(line)
         else:
             self._take_row(line, self._header)
 
-    def _open_table(self, header: Header) -> None:
+    def _open_table(self, header: Header, *lines: Line) -> None:
         """Start a table; the same headings again are skipped, a heading line right above belongs to the new table."""
         if self._header is not None and header.headings == self._header.headings:
             return
         carried = self._block if not self._block.entries else Block(seller=self._block.seller)
         self._close_table()
         self._header = header
-        self._above = ()
+        self._heading_rows = tuple(line.row for line in lines)
+        self._named_before = len(self._content.unread)
+        self._ditto.clear()
         self._block = Block(seller=carried.seller, remarks=carried.remarks)
         self._table = [self._block]
 
     def _close_table(self) -> None:
+        """Close the running table; headings without a row are named."""
+        is_mute = len(self._content.unread) == self._named_before and not any(block.entries for block in self._table)
+        if self._header is not None and is_mute:
+            words = " ".join(filter(None, self._header.headings))[:120]
+            reason = Message("headings below which no offer stands: {words}", words=words)
+            self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
         for block in self._table or [self._block]:
             block.remarks += self._sheet_remarks
             if block.entries:
@@ -98,7 +162,7 @@ class TableReader:
     def _take_remark(self, line: Line, *, is_note: bool) -> None:
         """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
         text = " ".join(cell for cell in line.cells if cell)
-        remark = Remark(cell=name_cell(self._name, line.row, _first_column(line)), text=text, is_note=is_note)
+        remark = Remark(cell=name_cell(self._name, line.row, first_column(line)), text=text, is_note=is_note)
         is_single = sum(1 for cell in line.cells if cell) == 1
         seller = None if is_note else self._kinds.seller_of(text) or (self._kinds.company(text) if is_single else None)
         if seller:
@@ -157,7 +221,7 @@ class TableReader:
 
     def _take_row(self, line: Line, header: Header) -> None:
         """Read a row of a table; a row of tables that stand side by side is one row of each."""
-        line = self._with_above(line)
+        line = self._ditto.fill(line)
         named = [part for part in header.parts if any(self._given(line, column) for column in part.card_columns)]
         if not named:
             self._take_single(line, header)
@@ -182,6 +246,7 @@ class TableReader:
             else:
                 self._take_remark(line, is_note=False)
             return
+        has_card = has_card or header.names_cards
         if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
@@ -192,18 +257,28 @@ class TableReader:
             if column < known and cells[column]
         ]
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
+        self._numbers.take(line, header)
+        if header.words:
+            self._take_across(line, header, row)
+            return
         totals = tuple((column, cells[column]) for column in header.totals if column < known and cells[column])
         self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
 
-    def _with_above(self, line: Line) -> Line:
-        """Put the cell above in place of 同上; a column without one keeps the word."""
-        ditto, above = self._clues.words.lines["ditto"].pattern, self._above
-        cells = tuple(
-            above[column] if column < len(above) and cell and ditto.fullmatch(plain(cell)) else cell
-            for column, cell in enumerate(line.cells)
+    def _take_across(self, line: Line, header: Header, row: list[Cell]) -> None:
+        """Read a row of a grid: every cell below a name is a price of what that names, any other one of the row."""
+        named = {column for column, _ in header.words}
+        rest = tuple(
+            (column, text) for column in header.prices if column not in named and (text := self._given(line, column))
         )
-        self._above = cells
-        return line if cells == line.cells else Line(row=line.row, cells=cells)
+        if rest:
+            self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=rest, header=header))
+        for column, word in header.words:
+            if text := self._given(line, column):
+                quantity = word if isinstance(word, Quantity) else None
+                cells = tuple(row) if isinstance(word, Quantity) else tuple(sorted((*row, word), key=rank))
+                prices = ((column, text),)
+                entry = Entry(row=line.row, cells=cells, prices=prices, quantity=quantity, header=header)
+                self._block.entries.append(entry)
 
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
@@ -217,17 +292,4 @@ class TableReader:
         return "" if plain(text) in NOTHING_WORDS else text
 
     def _leave(self, line: Line, reason: Message) -> None:
-        self._content.unread.append((name_cell(self._name, line.row, _first_column(line)), reason))
-
-
-def _unrepeated(line: Line) -> Line:
-    """Keep one of the cells of a line that says the same everywhere: a title merged over the whole table."""
-    given = [cell for cell in line.cells if cell]
-    if len(given) <= _MOST_REMARK_CELLS or len(set(given)) > 1 or len(given[0]) <= _SHORT_CELL:
-        return line
-    first = _first_column(line)
-    return Line(row=line.row, cells=(*line.cells[:first], given[0]))
-
-
-def _first_column(line: Line) -> int:
-    return next(column for column, cell in enumerate(line.cells) if cell)
+        self._content.unread.append((name_cell(self._name, line.row, first_column(line)), reason))

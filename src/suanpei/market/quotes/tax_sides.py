@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
 
 _ROUNDING = Fraction(1, 200)
 """How far two sides may differ by the rounding of what is written; a per cent of tax more is twice that. [-]"""

@@ -11,7 +11,7 @@ from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
-    from suanpei.market.quotes.drafts import Draft
+    from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.text.amount import Amount
     from suanpei.market.quotes.text.unit import Unit
 

@@ -34,6 +34,8 @@ LOOSE_ROLES = frozenset({"text", "note", "unit", "pricing", "node", "card"})
 """Columns whose words may name what is on hand."""
 _NUMBER_ROLES = frozenset({"price", "gpus", "stock", "term", "tax", "links", "section", "heading"})
 """Columns in which a bare number or an unknown word says something."""
+_UNCOUNTED_ROLES = frozenset({"links", "charges", "stock", "term", "memory"})
+"""Columns whose numbers count no cards of a machine."""
 _WIDE = frozenset({"fullwidth_digits"})
 _SPREAD = frozenset({SPREAD_FLAG})
 _SCALE = re.compile(r"(?<!\d)(?<!\d\s)([万千])(?=\s*(?:[元块/¥$€]|美|欧|港|人民|rmb|usd|$|\)))")
@@ -82,7 +84,7 @@ class ClueReader:
                 one.source
                 for one in (words.price_lead, words.lines["above"], words.lines["below"], words.lines["every"])
             )
-            + "|单位|币种|unit|currency|quote|quot"
+            + "|单位|币种|unit|currency|quote|quot|prices|rates"
         )
 
     def read(self, role: str, written: str, heading: str = "") -> Clues:
@@ -125,21 +127,8 @@ class ClueReader:
             terms = replace(terms, deposit_months=Decimal(0))
         tax = self._taxes.read(rest, heading=heading, is_tax=role == "tax")
         unit = self._find_unit(role, text if role != "price" else "", rest)
-        is_counted = role not in ("section", "links", "charges", "stock", "term", "memory")
-        may_stock = role == "stock" or role in LOOSE_ROLES
-        rack = self.counts.read_rack(rest) if is_counted else None
-        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus") if is_counted and not rack else rack
-        goods = self._cards.without(rest) if role in LOOSE_ROLES else rest
-        stock = self.counts.read_stock(goods, is_stock=role == "stock", heading=plain(heading)) if may_stock else None
+        node_gpus, stock = self._count(role, rest, heading)
         stock, node_gpus = large or stock, large_gpus or node_gpus
-        if (
-            node_gpus is not None
-            and rack is None
-            and node_gpus > MOST_USUAL_GPUS
-            and (role == "gpus" or role in LOOSE_ROLES)
-        ):
-            stock = stock or Stock(count=node_gpus, unit="card")
-            node_gpus = None
         clues = Clues(
             unit=None if unit.is_empty else unit,
             unit_scale=self._scale(role, rest),
@@ -159,6 +148,25 @@ class ClueReader:
             place=self._place(role, written),
         )
         return NO_CLUES if clues == NO_CLUES else clues
+
+    def _count(self, role: str, rest: str, heading: str) -> tuple[int | None, Stock | None]:
+        """Read the cards of a machine and what is on hand; a count that no machine holds is of what is on hand."""
+        is_loose = role in LOOSE_ROLES
+        stock = None
+        if role == "stock" or is_loose:
+            goods = self._cards.without(rest) if is_loose else rest
+            stock = self.counts.read_stock(goods, is_stock=role == "stock", heading=plain(heading))
+        if role == "section":
+            return self._find_section_node(rest), stock
+        if role in _UNCOUNTED_ROLES:
+            return None, stock
+        rack = self.counts.read_rack(rest)
+        if rack is not None:
+            return rack, stock
+        node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus")
+        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or is_loose):
+            return None, stock or Stock(count=node_gpus, unit="card")
+        return node_gpus, stock
 
     def read_left_out(self, written: str) -> tuple[str, ...]:
         """Give the words of the sums of a running text that are none of its prices."""
@@ -206,13 +214,21 @@ class ClueReader:
             return unit
         if role == "section":
             # a title such as "GPU报价单" names a card, not what its prices are for
-            unit = self.amounts.units.find(rest)
-            return unit if unit.is_marked or _UNIT_WORD.search(rest) else NO_UNIT
+            named = _UNIT_WORD.search(rest)
+            unit = self.amounts.units.find(rest[named.end() :]) if named else NO_UNIT
+            if unit.is_empty:
+                unit = self.amounts.units.find(rest)
+            return unit if unit.is_marked or named else NO_UNIT
         if role in ("text", "price", "note", "pricing"):
             unit = self.amounts.units.find(rest)
             marked = re.search(r"每|per |pro |/", text or rest)
             return unit if unit.is_marked and marked else NO_UNIT
         return NO_UNIT
+
+    def _find_section_node(self, rest: str) -> int | None:
+        """Read the cards of a machine that a remark on all rows names (``单位：元/台/月，8卡整机``)."""
+        gpus = self.counts.read_node_gpus(rest, is_count=False) if "node" in self.words.billed.groups(rest) else None
+        return gpus if gpus is not None and 1 < gpus <= MOST_USUAL_GPUS else None
 
     def _scale(self, role: str, text: str) -> int | None:
         found = _SCALE.search(text) if role in (*UNIT_ROLES, "heading", "section") else None

@@ -1,0 +1,50 @@
+"""On which terms a quoted offer is planned where its seller states none, and which tier that makes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
+from suanpei.market.terms import DAY_HOURS
+from suanpei.messages import Message
+from suanpei.units import MONTH_HOURS, YEAR_HOURS
+
+if TYPE_CHECKING:
+    from suanpei.market.offer import Tier
+    from suanpei.market.quotes.quoted import QuotedOffer
+    from suanpei.market.terms import Term
+
+
+def choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Term:
+    """Take the term stated, else what the way of paying or the time that the price is for asks at least."""
+    if quoted.term is not None:
+        return quoted.term
+    pricing = quoted.pricing
+    if pricing is None:
+        hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
+        pricing = "monthly" if hours >= MONTH_HOURS else "daily" if hours >= DAY_HOURS else "on_demand"
+    term = WAYS_OF_PAYING[pricing].term
+    said.append(_say_term(term, provider))
+    return term
+
+
+def _say_term(term: Term, provider: str) -> Message:
+    """Say which term was taken."""
+    if term.minimum_hours >= YEAR_HOURS:
+        return Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
+    if term.is_month_billed:
+        return Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
+    if term.billing_hours >= 7 * DAY_HOURS:
+        return Message("the offer of {provider} names no term and is read as paid by the week", provider=provider)
+    if term.billing_hours >= DAY_HOURS:
+        return Message("the offer of {provider} names no term and is read as paid by the day", provider=provider)
+    return Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider)
+
+
+def choose_tier(quoted: QuotedOffer, term: Term) -> Tier:
+    """Name the tier: spot and marketplace by the way of paying, whole nodes by the month, else cards on a platform."""
+    if quoted.pricing == "spot":
+        return "spot"
+    if quoted.pricing == "marketplace":
+        return "marketplace"
+    return "server" if term.is_month_billed and (quoted.accelerators_per_unit or 1) > 1 else "platform"
