@@ -177,7 +177,10 @@ def state_price(accelerator_name: str, price: Money) -> IndicativePrice:
         oldest=None,
         is_tax_open=False,
         questions=(
-            Message("the price of {accelerator} is yours, taken as with tax and paid by the hour", accelerator=accelerator_name),
+            Message(
+                "the price of {accelerator} is yours, taken as with tax and paid by the hour",
+                accelerator=accelerator_name,
+            ),
         ),
     )
 
