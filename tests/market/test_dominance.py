@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suanpei.market.cost import RunHours, price_run
+from suanpei.market.cost.tax import tax_factors
 from suanpei.market.dominance import Standing, find_undominated
 from suanpei.market.offer import Offer
 from suanpei.market.terms import Charges, Payment, Tax, Term
 from suanpei.units import MONTH_HOURS
 from tests.market.price_samples import cny
 
+if TYPE_CHECKING:
+    from suanpei.money import Money
+
 NODE = 8
 USUAL = (1, 2, 4, 8, 16, 24, 32)
 PERIODS_HOURS = (1.0, 24.0, 168.0, 720.0, MONTH_HOURS)
 HELD_HOURS = (0.3, 25.0, 200.0, 725.0, 744.0, 1500.0)
+TAX_RATES = (Decimal("0.06"), Decimal("0.13"))
 
 
 def make_offer(price: str = "6.5", **changes: Any) -> Offer:
@@ -43,9 +48,11 @@ def make_offer(price: str = "6.5", **changes: Any) -> Offer:
 
 
 def standing(offer: Offer, odd_count: int = 0) -> Standing:
-    """The offer with the usual numbers that it has on hand."""
+    """The offer with the usual numbers that it has on hand, its price with tax at the worst."""
     usual = sum(1 for count in USUAL if count <= offer.count)
-    return Standing(offer, float(offer.price.amount), 1.0, usual, odd_count)
+    best, worst = map(float, tax_factors(offer.tax, TAX_RATES))
+    least = float((offer.price_low or offer.price).amount) * best
+    return Standing(offer, float(offer.price.amount) * worst, least, worst, usual, odd_count)
 
 
 def by_name(offer: Offer) -> tuple[str]:
@@ -60,11 +67,12 @@ def counts_of(one: Standing) -> set[int]:
     return {*USUAL[: one.usual_counts], *([one.odd_count] if one.odd_count else [])}
 
 
-def price(offer: Offer, gpus: int, hours: float) -> tuple[Decimal, Decimal, Decimal]:
-    """Bill a run exactly: total, low and high."""
+def price(offer: Offer, gpus: int, hours: float) -> tuple[Decimal, Decimal]:
+    """Bill a run exactly, with tax at the worst and at the best."""
     held = RunHours(likely_hours=hours, low_hours=hours, high_hours=hours)
     cost = price_run(offer.unit_price, gpus=gpus, gpus_per_node=NODE, hours=held)
-    return cost.total.amount, cost.low.amount, cost.high.amount
+    least, most = tax_factors(offer.tax, TAX_RATES)
+    return cost.total.amount * most, cost.low.amount * least
 
 
 @st.composite
@@ -102,13 +110,13 @@ def test_what_is_dropped_is_never_the_better(group: list[Standing]) -> None:
 
 
 def is_no_worse(kept: Standing, dropped: Standing) -> bool:
-    """Compare bill by bill, the charges and the tax that no bill holds aside by themselves."""
+    """Compare bill by bill, the charges that no bill holds aside by themselves."""
     one, other = kept.offer, dropped.offer
     set_up, its_set_up = one.charges.set_up, other.charges.set_up
     return (
-        (one.tier, one.tax) == (other.tier, other.tax)
+        one.tier == other.tier
         and (set_up is None) == (its_set_up is None)
-        and (set_up is None or its_set_up is None or set_up <= its_set_up)
+        and (set_up is None or its_set_up is None or with_tax(one, set_up) <= with_tax(other, its_set_up))
         and counts_of(kept) >= counts_of(dropped)
         and all(
             mine <= its
@@ -117,6 +125,10 @@ def is_no_worse(kept: Standing, dropped: Standing) -> bool:
             for mine, its in zip(price(one, gpus, hours), price(other, gpus, hours), strict=True)
         )
     )
+
+
+def with_tax(offer: Offer, amount: Money) -> Decimal:
+    return amount.amount * tax_factors(offer.tax, TAX_RATES)[1]
 
 
 @settings(max_examples=100, deadline=None)
@@ -163,13 +175,11 @@ def test_cards_compare_with_whole_nodes_and_nodes_with_pairs_of_them() -> None:
     "change",
     [
         {"tier": "spot"},
-        {"tax": Tax(state="in")},
-        {"tax": Tax(state="unknown", rate_fraction=Decimal("0.06"))},
         {"charges": Charges(egress_per_gb=cny("0.5"))},
         {"charges": Charges(bills_outages=False)},
         {"payment": Payment(deposit_months=Decimal(1))},
     ],
-    ids=["tier", "tax in", "a tax rate", "a charge stated", "outages", "a deposit stated"],
+    ids=["tier", "a charge stated", "outages", "a deposit stated"],
 )
 def test_what_differs_in_kind_does_not_compare(change: dict[str, Any]) -> None:
     cheap, dear = make_offer("6"), make_offer("7", **change)
@@ -183,9 +193,19 @@ def test_charges_that_both_state_are_compared() -> None:
     assert keep(replace(high, price=cny("6")), low) == [0, 1]
 
 
+def test_prices_compare_with_tax_at_its_worst_and_at_its_best() -> None:
+    """6.5 at a stated 6 % is 6.89 with tax; 6.7 whose tax is unsaid is 6.7 to 7.571; 7 with tax is 7."""
+    stated = make_offer("6.5", tax=Tax(state="out", rate_fraction=Decimal("0.06")))
+    unsaid, taxed = make_offer("6.7"), make_offer("7", tax=Tax(state="in"))
+    assert keep(taxed, stated) == [1]
+    assert keep(unsaid, stated, taxed) == [1, 0]
+    assert keep(replace(unsaid, price=cny("6.9")), stated) == [1]
+    assert keep(replace(unsaid, price=cny("6.0")), stated) == [0]
+
+
 def test_a_range_counts_at_both_ends() -> None:
     plain = make_offer("6.5")
-    wide = make_offer("6.5", price_low=cny("6"), price_high=cny("8"))
+    wide = make_offer("8", price_low=cny("6"), price_high=cny("8"))
     assert keep(plain, wide) == [0, 1]
     assert keep(make_offer("6"), wide) == [0]
 

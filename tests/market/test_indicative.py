@@ -293,4 +293,7 @@ def test_rows_that_agree_give_the_tax_of_their_band(wordings: tuple[str, ...], s
     rows = {"X": tuple(price_row("6.5", provider=f"S{i}", tax=read_tax(said)) for i, said in enumerate(wordings))}
     (price, *_) = quote_indicative(rows, "X", nodes=1, terms=terms())
     assert price.tax == Tax(state=state, rate_fraction=None if rate is None else Decimal(rate))  # type: ignore[arg-type]
-    assert state_price("X", price.median).tax.state == "unknown"
+
+
+def test_a_price_of_the_users_own_has_tax_in_it() -> None:
+    assert state_price("X", cny("6.5")).tax == Tax(state="in")

@@ -1,16 +1,16 @@
 """Which offers can be best for some number of cards and some length of run; the others need no search.
 
 One offer is *no worse* than another on the same cards and links when, whatever the number of cards and the hours, it
-serves what the other serves and costs no more, and leaves no more open:
+serves what the other serves and costs no more with tax in, whichever way what they leave open is read:
 
-- price and both ends of its range, shortest rental, usual signing term: at most the other's;
+- price at its worst reading, by which plans are ranked, and at its best, shortest rental, usual signing term: at most
+  the other's;
 - billing period: the other's is a whole multiple of it, ``b' = k b``. Then ``b ⌈h / b⌉ ≤ b' ⌈h / b'⌉`` for every
   ``h``, because the right side is a multiple of ``b`` not below ``h``. A day does not compare with a month of 730 h,
   which is 30.4 days;
 - cards only sold together: the other's number is a whole multiple, for the same reason;
 - numbers of cards served: all of the other's;
-- tier, state and rate of tax, and who pays outages: the same, because neither side of a difference is surely the
-  better; two sellers that leave tax open and bill in one currency are read alike, at the worst;
+- tier, and who pays outages: the same, because neither side of a difference is surely the better;
 - every charge and payment: stated by both and at most the other's, or stated by neither.
 
 Cost is price · cards paid · hours paid, each at most the other's, so no number of cards, length of run, budget or
@@ -57,9 +57,11 @@ class Standing(NamedTuple):
 
     offer: Offer
     price: float
-    """Per accelerator-hour in a currency that all rivals share."""
-    currency_factor: float
-    """From the offer's own currency to that one. [-]"""
+    """Per accelerator-hour with tax in, at the worst reading, in a currency that all rivals share."""
+    least_price: float
+    """The same at the best reading."""
+    money_factor: float
+    """From an amount of the offer to one like `price`. [-]"""
     usual_counts: int
     """How many of the usual numbers of cards it serves, which ascend: more includes fewer. [-]"""
     odd_count: int = 0
@@ -108,10 +110,11 @@ def _drop_plainly_dearer(rivals: Sequence[Standing], rivals_of: Callable[[Offer]
     """Drop offers that cost more and serve no more than one on the very same terms: most of a long list, quickly."""
     alike: defaultdict[Hashable, list[tuple[float, int, int]]] = defaultdict(list)
     kept = []
-    for position, (offer, price, _, usual_counts, odd_count) in enumerate(rivals):
-        if offer.price_low is offer.price_high is None and offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT:
-            taxed = (id(offer.tax), _taxing_currency(offer))
-            terms = (rivals_of(offer), offer.tier, id(offer.term), *taxed, offer.unit_gpus, odd_count)
+    for position, (offer, price, least_price, _, usual_counts, odd_count) in enumerate(rivals):
+        if offer.price_low is None and offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT:
+            # readings of one wording of tax lie equally far apart
+            taxed = (id(offer.tax), offer.billing_currency) if least_price < price else None
+            terms = (rivals_of(offer), offer.tier, id(offer.term), taxed, offer.unit_gpus, odd_count)
             alike[terms].append((price, -usual_counts, position))
         else:
             kept.append(position)
@@ -131,13 +134,7 @@ def _kind(offer: Offer) -> Hashable:
     stated = _NONE_STATED
     if not (offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT):
         stated = tuple(value is not None for value in _charges(offer))
-    taxed = (offer.tax.state, offer.tax.rate_fraction, _taxing_currency(offer))
-    return offer.tier, *taxed, offer.charges.bills_outages, stated
-
-
-def _taxing_currency(offer: Offer) -> str | None:
-    """Give the currency whose rates of tax an open tax is read at; None where tax is settled."""
-    return None if offer.tax.factor_in is not None else offer.billing_currency
+    return offer.tier, offer.charges.bills_outages, stated
 
 
 def _charges(offer: Offer) -> list[object]:
@@ -176,21 +173,20 @@ def _measures(rival: Standing) -> list[float]:
     offer = rival.offer
     measures = [
         rival.price,
-        rival.price if offer.price_low is None else _number(offer.price_low, rival.currency_factor),
-        rival.price if offer.price_high is None else _number(offer.price_high, rival.currency_factor),
+        rival.least_price,
         offer.term.minimum_hours,
         offer.term.usual_hours,
         -float(rival.usual_counts),
     ]
     if offer.charges is NO_CHARGES and offer.payment is NO_PAYMENT:
         return measures + [0.0] * len(_NONE_STATED)
-    return measures + [_number(value, rival.currency_factor) for value in _charges(offer)]
+    return measures + [_number(value, rival.money_factor) for value in _charges(offer)]
 
 
-def _number(value: object, currency_factor: float) -> float:
-    """Give an amount in the common currency, or a plain number; 0 where neither side states it."""
+def _number(value: object, money_factor: float) -> float:
+    """Give an amount as it is ranked, or a plain number; 0 where neither side states it."""
     if isinstance(value, Money):
-        return float(value.amount) * currency_factor
+        return float(value.amount) * money_factor
     return 0.0 if value is None else float(value)  # type: ignore[arg-type]  # months and shares are decimals
 
 

@@ -158,7 +158,7 @@ def quote_indicative(
 
 
 def state_price(accelerator_name: str, price: Money) -> IndicativePrice:
-    """Take a price that the user states: a band without width, paid by the started hour for the cards used.
+    """Take a price that the user states: a band without width, tax in it, paid by the started hour for the cards used.
 
     Args:
         accelerator_name: A name of the accelerator catalogue. [-]
@@ -175,8 +175,12 @@ def state_price(accelerator_name: str, price: Money) -> IndicativePrice:
         readings=0,
         rows=(),
         oldest=None,
+        is_tax_open=False,
         questions=(
-            Message("the price of {accelerator} is yours, taken as paid by the hour", accelerator=accelerator_name),
+            Message(
+                "the price of {accelerator} is yours, taken as with tax and paid by the hour",
+                accelerator=accelerator_name,
+            ),
         ),
     )
 

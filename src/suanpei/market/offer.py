@@ -96,7 +96,7 @@ class Offer:
     price: Money
     """Per accelerator-hour."""
     count: int
-    """Accelerators on hand in one fabric; one unit, to plan with, where `is_count_open`. [-]"""
+    """Accelerators on hand in one fabric; one machine, to plan with, where `is_count_open`. [-]"""
     term: Term
     unit_gpus: int
     """Accelerators that are only sold together: 1 by the card, 8 by the whole 8-card node. [-]"""

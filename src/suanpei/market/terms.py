@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suanpei.units import MONTH_HOURS, YEAR_HOURS
@@ -154,6 +155,7 @@ _TAX_IN = re.compile(r"含税|税后价|税内|includ|incl\b|with tax|after tax|
 _RATE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%")
 
 
+@lru_cache(maxsize=4_096)
 def read_tax(wording: str) -> Tax:
     """Read what a wording says of tax: ``不含税(6%)``, ``含税``, ``excl. 19% VAT``, ``+0%``, ``unstated``.
 
@@ -202,6 +204,7 @@ _PRICING_TERMS = {
 }
 
 
+@lru_cache(maxsize=4_096)
 def parse_term(term: str, pricing: str) -> Term | None:
     """Read for how long a price is paid.
 

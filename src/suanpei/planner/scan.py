@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp
+from math import exp, floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -213,13 +213,19 @@ class Scanner:
         example = (
             Message(
                 "{gpus} × {accelerator}: the work alone, at the confidence asked for, takes {ratio} times the limit",
-                ratio=f"{float(excess[nearest]):.3g}",
+                ratio=_exceeding(float(excess[nearest])),
                 **values,
             )
             if np.isfinite(excess[nearest])
             else Message("{gpus} × {accelerator}: the budget does not pay the shortest rental", **values)
         )
         self.tallies.add(Reason.LIMIT, int(np.count_nonzero(mask)), example, float(excess[nearest]))
+
+
+def _exceeding(ratio: float) -> str:
+    """Write a ratio above one with three digits, and as many more as tell it from one."""
+    digits = max(3, 1 - floor(log10(ratio - 1.0))) if 1.0 < ratio < 2.0 else 3
+    return f"{ratio:.{digits}g}"
 
 
 class _Best:

@@ -82,20 +82,22 @@ def write_envelope(
         Pieces of the text of `to_envelope` at an indent of two, a line break at the end; a list of more than
         `LONG_LIST` items has each on one line.
     """
+    wide, flat = (
+        json.JSONEncoder(ensure_ascii=ascii_only, indent=indent, allow_nan=False).encode for indent in (2, None)
+    )
 
-    def dump(value: Any, depth: int, indent: int | None = 2) -> str:
-        text = json.dumps(to_jsonable(value, say), ensure_ascii=ascii_only, indent=indent, allow_nan=False)
-        return text.replace("\n", "\n" + "  " * depth)
+    def dump(value: Any, depth: int) -> str:
+        return wide(to_jsonable(value, say)).replace("\n", "\n" + "  " * depth)
 
     head = {"suanpei_version": __version__, "schema_version": SCHEMA_VERSION}
     entries = [*head.items(), *((json_name(item), getattr(result, item.name)) for item in fields(result))]
     opening = "{\n"
     for name, value in ((name, value) for name, value in entries if name is not None):
         if isinstance(value, tuple) and value:
-            indent = None if len(value) > LONG_LIST else 2
-            yield f"{opening}  {json.dumps(name)}: [\n    {dump(value[0], 2, indent)}"
-            for item in value[1:]:
-                yield f",\n    {dump(item, 2, indent)}"
+            yield f"{opening}  {json.dumps(name)}: ["
+            for place, item in enumerate(value):
+                text = flat(to_jsonable(item, say)) if len(value) > LONG_LIST else dump(item, 2)
+                yield f"{',' if place else ''}\n    {text}"
             yield "\n  ]"
         else:
             bare = value.amount if isinstance(value, Money) and states_currency(type(result)) else value
@@ -121,19 +123,24 @@ def to_jsonable(value: Any, say: Callable[[Message], str] = str) -> Any:
     if kind in _UNCHANGED:
         return value
     if kind in _NUMBERS:
-        return _to_scalar(value, say)
-    if isinstance(value, Message):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    if kind is tuple:
+        return [item if type(item) in _UNCHANGED else to_jsonable(item, say) for item in value]
+    if kind is Message:
         values = {name: to_jsonable(item, say) for name, item in value.values.items()}
         return {"key": value.key, "values": values, "text": say(value)}
-    if isinstance(value, Enum):
-        return value.name.lower() if isinstance(value, IntEnum) else to_jsonable(value.value, say)
-    if is_dataclass(value) and not isinstance(value, type):
-        names, bare = _members(kind)
+    if (members := _members(kind)) is not None:
+        names, bare = members
         document = {}
         for attribute, name in names:
             item = getattr(value, attribute)
-            document[name] = to_jsonable(item.amount if bare and isinstance(item, Money) else item, say)
+            if type(item) not in _UNCHANGED:
+                item = to_jsonable(item.amount if bare and isinstance(item, Money) else item, say)
+            document[name] = item
         return document
+    if isinstance(value, Enum):
+        return value.name.lower() if isinstance(value, IntEnum) else to_jsonable(value.value, say)
     if isinstance(value, Mapping):
         return {_to_key(name): to_jsonable(item, say) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -157,8 +164,13 @@ def json_name(item: Field[Any]) -> str | None:
 
 
 @cache
-def _members(kind: Any) -> tuple[tuple[tuple[str, str], ...], bool]:
-    """Give attribute and JSON name of each field of a dataclass, and whether it states the currency of its amounts."""
+def _members(kind: type) -> tuple[tuple[tuple[str, str], ...], bool] | None:
+    """Give attribute and JSON name of each field of a dataclass, and whether it states the currency of its amounts.
+
+    None for a type that is no dataclass.
+    """
+    if not is_dataclass(kind):
+        return None
     named = ((item.name, json_name(item)) for item in fields(kind))
     return tuple((attribute, name) for attribute, name in named if name is not None), states_currency(kind)
 
@@ -168,8 +180,6 @@ def _to_scalar(value: Any, say: Callable[[Message], str]) -> Any:
         return to_jsonable(value.tolist(), say)
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, float | Decimal | Fraction):
-        return float(value) if math.isfinite(value) else None
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, PurePath):

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from suanpei.errors import InputError
@@ -26,6 +27,7 @@ from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.collector import collector_paused
+from suanpei.market.cost.tax import load_tax_rates, tax_factors
 from suanpei.market.dominance import Standing, compete_all, find_undominated
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.cluster import Cluster
+    from suanpei.market.cost.tax import TaxRates
     from suanpei.market.offer import Offer
     from suanpei.verbs.inputs import Inputs
     from suanpei.verbs.offered import OfferedList
@@ -125,14 +128,14 @@ def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: C
     listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
     places = _Places(request, inputs)
     places.add(_of_interest(listed.offers, request, inputs))
-    counting = OfferCounts(terms)
+    counting, tax_rates = OfferCounts(terms), load_tax_rates(inputs.catalogue)
     clusters: list[OfferedCluster] = []
     notes: list[Message] = []
     assumptions = [*listed.assumptions, *listed.not_planned]
     rounded: dict[str, None] = {}
     offers = dominated = unsold = 0
     for place in places.in_order():
-        ranked = _rank(place, terms, counting)
+        ranked = _rank(place, terms, counting, tax_rates)
         kept = find_undominated(ranked.rivals, _preference, rivals_of)
         offers += len(ranked.rivals)
         dominated += len(ranked.rivals) - len(kept)
@@ -261,24 +264,28 @@ class _Ranked:
     """Whether unusual numbers of cards are rounded down."""
 
 
-def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts) -> _Ranked:
+def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts, tax_rates: TaxRates) -> _Ranked:
     """Give the offers that have a number of cards that was asked for."""
     node = place.cluster.gpus_per_node
     sizes = {(offer.count, offer.unit_gpus) for offer in place.offers}
     served = {size: counting.count(*size, node) for size in sizes}
     is_rounded = len({odd for _, odd in served.values()} - {0}) > MOST_ODD_COUNTS
-    factors: dict[str, float] = {}
+    factors: dict[tuple[str, str, int], tuple[float, float]] = {}
     rivals, positions = [], []
     for position, offer in enumerate(place.offers):
         usual_counts, odd_count = served[offer.count, offer.unit_gpus]
         if not usual_counts and not odd_count:
             continue
-        price = offer.price
-        if price.currency not in factors:
-            factors[price.currency] = float(terms.rates.factor(price.currency, terms.currency))
-        factor = factors[price.currency]
+        price, tax = offer.price, offer.tax
+        money = (price.currency, offer.billing_currency, id(tax))
+        if money not in factors:
+            exchange = terms.rates.factor(price.currency, terms.currency)
+            ends = tax_factors(tax, tax_rates.of(offer.billing_currency))
+            factors[money] = (float(Fraction(ends[0]) * exchange), float(Fraction(ends[1]) * exchange))
+        least_factor, factor = factors[money]
         odd_count = 0 if is_rounded and usual_counts else odd_count
-        rivals.append(Standing(offer, float(price.amount) * factor, factor, usual_counts, odd_count))
+        ranked, least = float(price.amount) * factor, float((offer.price_low or price).amount) * least_factor
+        rivals.append(Standing(offer, ranked, least, factor, usual_counts, odd_count))
         positions.append(position)
     return _Ranked(rivals=rivals, positions=positions, is_rounded=is_rounded)
 

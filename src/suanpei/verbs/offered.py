@@ -113,12 +113,11 @@ def _read_own(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
     cheap = CheapOffers(context)
     offers: list[Offer] = []
     left_out: list[LeftOut] = []
-    read: list[Offer] = []
-    for path in paths:
-        header, lines = read_offer_lines(path, name_of)
+    files = [(path, *read_offer_lines(path, name_of)) for path in paths]
+    read = (line.offer for _, _, lines in files for line in lines)
+    conversions = explain_conversions(read, context.currency, context.rates)  # a currency without a rate is an error
+    for path, header, lines in files:
         column = header.index("price_per_hour")
-        read += [line.offer for line in lines]
-        explain_conversions(read, context.currency, context.rates)  # a currency without a rate is an error
         for line in lines:
             if cheap.holds(line.offer):
                 cell = name_cell(None, line.number, column)
@@ -128,7 +127,7 @@ def _read_own(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
                 offers.append(line.offer)
     return OfferedList(
         offers=tuple(offers),
-        assumptions=explain_conversions(read, context.currency, context.rates),
+        assumptions=conversions,
         not_planned=tuple(_say_left_out(left_out)),
         left_out=tuple(left_out),
         questions=(),

@@ -154,7 +154,7 @@ def with_open_counts(failure: Message, supplies: Supplies) -> Message:
     if not count:
         return failure
     return Message(
-        "{failure} (of {offers} offers searched {count} name no cards on hand and are planned with one card or machine:"
+        "{failure} (of {offers} offers searched {count} name no cards on hand and are planned with one machine:"
         " ask how many are free in one fabric)",
         failure=failure,
         offers=f"{len(offers):,}",

@@ -99,7 +99,7 @@ def test_a_model_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]
     ("arguments", "line"),
     [
         (["--tokens", "2B", "--deadline", "1h"], "no plan meets the deadline of 0.0417 d"),
-        (["--tokens", "2B", "--budget", "1CNY"], "would do (amounts in USD)"),
+        (["--tokens", "2B", "--budget", "1CNY"], "would do (amounts in USD, with tax)"),
         (["--tokens", "2B", "--gpus", "1", "--seq-len", "8192"], "nothing fits: "),
     ],
 )

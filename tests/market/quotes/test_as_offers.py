@@ -71,7 +71,15 @@ def test_an_offer_that_says_everything_is_taken_as_it_stands() -> None:
     ("changes", "why"),
     [
         (
-            {"accelerator": None, "accelerator_as_written": "GTX 690"},
+            {"accelerator": None, "accelerator_as_written": "昇腾910B"},
+            "the name '昇腾910B' fits several cards: ask which",
+        ),
+        (
+            {"accelerator": None, "accelerator_as_written": "A100 64GB", "flags": ("impossible_memory",)},
+            "no card of this kind has that memory: A100 64GB",
+        ),
+        (
+            {"accelerator": None, "accelerator_as_written": "GTX 690", "flags": ("unknown_card",)},
             "the card 'GTX 690' is none of the catalogue, or fits several",
         ),
         ({"price_per_accelerator_hour": price(None)}, "it has no price, or one whose unit is open"),

@@ -56,7 +56,8 @@ class PlanOptions(JobOptions):
     gpus_per_node: options.GpusPerNode = None
     fabric: options.Fabric = None
     price: Annotated[
-        list[str] | None, typer.Option("--price", help="Your price per card-hour: A800=6.5CNY; repeat for several.")
+        list[str] | None,
+        typer.Option("--price", help="Your price per card-hour with tax: A800=6.5CNY; repeat for several."),
     ] = None
     tier: Annotated[
         list[str] | None, typer.Option("--tier", help="Also take prices of these tiers: spot, marketplace.")

@@ -82,7 +82,7 @@ def read_tax_sides(amount: Money, tax: Tax, rates: Sequence[Decimal]) -> TaxRead
         >>> str(read_tax_sides(Money(amount=Decimal(100), currency="CNY"), read_tax(""), rates).most_tax_in)
         '¥113.00'
     """
-    least, most = _factors(tax, rates)
+    least, most = tax_factors(tax, rates)
     tax_in, tax_out = total_with_tax(amount, tax)
     return TaxReadings(
         tax_in=tax_in,
@@ -94,7 +94,7 @@ def read_tax_sides(amount: Money, tax: Tax, rates: Sequence[Decimal]) -> TaxRead
 
 def worst_tax_factor(tax: Tax, rates: Sequence[Decimal]) -> Decimal:
     """Give what an amount as quoted is multiplied by at most to have tax in it. [-]"""
-    return _factors(tax, rates)[1]
+    return tax_factors(tax, rates)[1]
 
 
 def load_tax_rates(catalogue: Catalogue) -> TaxRates:
@@ -124,8 +124,13 @@ def load_tax_rates(catalogue: Catalogue) -> TaxRates:
     return TaxRates(by_currency={currency: tuple(sorted(found)) for currency, found in rates.items()})
 
 
-def _factors(tax: Tax, rates: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
-    """Give least and most that an amount as quoted is multiplied by to have tax in it."""
+def tax_factors(tax: Tax, rates: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+    """Give least and most that an amount as quoted is multiplied by to have tax in it. [-]
+
+    Args:
+        tax: What the seller says of tax. [-]
+        rates: As for `read_tax_sides`. [-]
+    """
     if tax.factor_in is not None:
         return tax.factor_in, tax.factor_in
     least, most = min(rates, default=Decimal(0)), max(rates, default=Decimal(0))

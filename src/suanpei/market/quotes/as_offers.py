@@ -112,9 +112,7 @@ class _Maker:
         """Make an offer, or say why it cannot be planned."""
         price, provider = quoted.price_per_accelerator_hour, name_seller(quoted.seller, quoted.source)
         if quoted.accelerator is None:
-            return Message(
-                "the card '{given}' is none of the catalogue, or fits several", given=quoted.accelerator_as_written
-            )
+            return _say_open_card(quoted)
         if price.amount is None:
             return Message("it has no price, or one whose unit is open")
         if (reason := _why_not(quoted, self.as_of)) is not None:
@@ -219,6 +217,16 @@ class _Maker:
             except InputError:
                 self.readable[key] = False
         return self.readable[key]
+
+
+def _say_open_card(quoted: QuotedOffer) -> Message:
+    """Say why no one card of the catalogue is meant."""
+    given = quoted.accelerator_as_written
+    if "impossible_memory" in quoted.flags:
+        return Message("no card of this kind has that memory: {card}", card=given)
+    if "unknown_card" in quoted.flags:
+        return Message("the card '{given}' is none of the catalogue, or fits several", given=given)
+    return Message("the name '{given}' fits several cards: ask which", given=given)
 
 
 def _why_not(quoted: QuotedOffer, as_of: date) -> Message | None:
