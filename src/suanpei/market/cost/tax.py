@@ -4,10 +4,10 @@
 
     in = out · (1 + rate)
 
-Exact in fractions, rounded once to the cent. A price whose state or rate nobody states has no counterpart: which one it
-is can move a bill by 13 %. A seller who leaves tax open may have it in the price or add it; one who adds it at no
-stated rate adds one of the rates of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading
-is never better than the truth, so nobody gains in a ranking by leaving tax unsaid.
+Exact in fractions, rounded once to the cent. A price whose state or rate nobody states has no counterpart. A
+seller who leaves tax open may have it in the price or add it; one who adds it at no stated rate adds one of the rates
+of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading is never better than the truth, so
+nobody gains in a ranking by leaving tax unsaid.
 """
 
 from __future__ import annotations
