@@ -12,12 +12,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from suanpei.money import ExchangeRates, Money
-
-DAY_HOURS = 24.0
 
 
 @dataclass(frozen=True, kw_only=True)

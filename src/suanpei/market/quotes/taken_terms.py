@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
-from suanpei.market.terms import DAY_HOURS
 from suanpei.messages import Message
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Tier

@@ -12,10 +12,10 @@ from suanpei.market.quotes.form.price import FormPrice, StatedPrice, read_price
 from suanpei.market.quotes.form.values import LineValues, ask_for_blanks, read_values
 from suanpei.market.quotes.quoted import Place, QuotedOffer
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
-from suanpei.market.terms import DAY_HOURS, Charges, Payment, Tax, Term
+from suanpei.market.terms import Charges, Payment, Tax, Term
 from suanpei.messages import Message, Wording
 from suanpei.money import Money
-from suanpei.units import GIB_BYTES, MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, GIB_BYTES, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from datetime import date
