@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from suanpei.errors import InputError
 from suanpei.machine.table import DELIMITERS, Row, read_text, split_cells
 from suanpei.market.charge_cells import CHARGE_COLUMNS, read_charges, read_payment
-from suanpei.market.offer import NODE8_CARDS, TIERS, Offer, Tier
+from suanpei.market.offer import TIERS, USUAL_NODE_GPUS, Offer, Tier
 from suanpei.market.price_rows import PriceCells
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Term, parse_term, read_tax
 from suanpei.messages import Message
@@ -263,7 +263,7 @@ def _read_conditions(cells: PriceCells) -> _Conditions:
     return _Conditions(
         tier=tier,
         term=term,
-        unit_gpus=NODE8_CARDS if unit_sold == "node8" or (tier == "server" and is_unit_unsaid) else 1,
+        unit_gpus=USUAL_NODE_GPUS if unit_sold == "node8" or (tier == "server" and is_unit_unsaid) else 1,
         tax=tax,
         links=links,
         assumed=tuple(assumed),

@@ -15,7 +15,27 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from suanpei.units import DAY_HOURS, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suanpei.money import ExchangeRates, Money
+
+
+PERIOD_HOURS: Mapping[str, Fraction] = {
+    "second": Fraction(1, 3600),
+    "minute": Fraction(1, 60),
+    "hour": Fraction(1),
+    "day": Fraction(DAY_HOURS),
+    "week": Fraction(7 * DAY_HOURS),
+    "month": Fraction(MONTH_HOURS),
+    "quarter": Fraction(YEAR_HOURS) / 4,
+    "half_year": Fraction(YEAR_HOURS) / 2,
+    "year": Fraction(YEAR_HOURS),
+}
+"""A month is 730 h and a year 8,760 h. [h]"""
+THIRTY_DAYS_HOURS = Fraction(30 * DAY_HOURS)
+"""A month where the seller counts thirty days. [h]"""
+LONGEST_TERM_HOURS = 10 * YEAR_HOURS
+"""A longer rental is a slip of the pen. [h]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,10 +196,8 @@ def read_tax(wording: str) -> Tax:
     )
 
 
-_UNITS_HOURS = {"hour": 1.0, "day": DAY_HOURS, "week": 7 * DAY_HOURS, "month": MONTH_HOURS, "year": YEAR_HOURS}
-_LONGEST_TERM_HOURS = 10 * YEAR_HOURS
-_STARTED_HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0}
-"""Terms without a least length: what is started is paid. [h]"""
+_STARTED = frozenset({"second", "minute", "hour"})
+"""Terms without a least length: what is started is paid."""
 _UNIT_WORDS = (
     ("second", r"second|按秒|/\s*秒|每秒|秒级"),
     ("minute", r"minute|分钟|按分"),
@@ -219,12 +237,12 @@ def parse_term(term: str, pricing: str) -> Term | None:
     unit = next((unit for unit, words in _UNIT_WORDS if re.search(words, first)), None)
     if unit is None:
         return _PRICING_TERMS.get(pricing.strip().casefold())
-    if unit in _STARTED_HOURS:
-        return Term(billing_hours=_STARTED_HOURS[unit])
+    if unit in _STARTED:
+        return Term(billing_hours=float(PERIOD_HOURS[unit]))
     number = re.search(r"\d+(?:\.\d+)?", first)
     count = float(number.group()) if number else 1.0
-    hours = count * _UNITS_HOURS[unit]
-    if first.startswith(("-", "−")) or not 0 < hours <= _LONGEST_TERM_HOURS:
+    hours = count * float(PERIOD_HOURS[unit])
+    if first.startswith(("-", "−")) or not 0 < hours <= LONGEST_TERM_HOURS:
         return None
     billing_hours = hours if unit in ("day", "week") else MONTH_HOURS
     usual_hours = YEAR_HOURS if "one-year signing" in rest else 0.0

@@ -27,6 +27,7 @@ from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.collector import collector_paused
 from suanpei.market.dominance import Standing, compete_all, find_undominated
+from suanpei.market.offer import LARGEST_SERVER_GPUS
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
 from suanpei.verbs.offer_counts import OfferCounts
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
 
 NO_LINKS = "none"
 """An offer that names no links is planned without a network worth the name."""
-
-LARGEST_SERVER_GPUS = 16
-"""Accelerators of the largest server that is one node; more that are sold together are several. [-]"""
 
 MOST_OFFERS_NOTED = 20
 """Offers up to which everything that any of them leaves open is listed; beyond, that of the offers shown."""

@@ -16,8 +16,8 @@ from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.market.quotes.plausible import Bands
 from suanpei.market.quotes.price_questions import ask_unit
 from suanpei.market.quotes.quoted import Question, Reading
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.market.quotes.unit_options import OPEN_PERIODS
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from suanpei.market.quotes.likely import take_likely
 from suanpei.market.quotes.pflops import count_pflops, dense_pflops
 from suanpei.market.quotes.quoted import Reading
 from suanpei.market.quotes.text.charge import host_per_card
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.market.quotes.unit_options import OPEN_PERIODS, Option, UnitKey, list_options, period_options
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

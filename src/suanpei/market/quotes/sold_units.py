@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.offer import NODE8_CARDS
+from suanpei.market.offer import USUAL_NODE_GPUS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def count_sold(quoted: QuotedOffer, node_gpus: int, provider: str) -> SoldUnits 
         node_gpus: Cards of the node that the card is usually rented in. [-]
         provider: Name of the seller. [-]
     """
-    node = min(node_gpus, NODE8_CARDS)
+    node = min(node_gpus, USUAL_NODE_GPUS)
     unit, count, least = quoted.accelerators_per_unit or 1, quoted.count, quoted.minimum_count or 1
     said: list[Message] = []
     asked: list[Message] = []
