@@ -17,7 +17,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from suanpei.errors import InputError
+from suanpei.market.price_rows import PriceCells
 from suanpei.messages import Message
 from suanpei.money import Money
 
@@ -110,16 +110,8 @@ def load_tax_rates(catalogue: Catalogue) -> TaxRates:
     for row in catalogue.table("tax_rates"):
         rate = row.number("rate_fraction")
         if rate is None or not 0 <= rate < 1:
-            raise InputError(
-                Message(
-                    "{file}, line {line}, column {column}: got {given}, takes {wanted}",
-                    file=row.file,
-                    line=row.line,
-                    column="rate_fraction",
-                    given=row.text("rate_fraction"),
-                    wanted=Message("a share between 0 and 1, such as 0.06"),
-                )
-            )
+            wanted = Message("a share between 0 and 1, such as 0.06")
+            raise PriceCells(row=row).bad(column="rate_fraction", given=row.text("rate_fraction"), wanted=wanted)
         rates.setdefault(row.text("currency"), set()).add(Decimal(repr(rate)))
     return TaxRates(by_currency={currency: tuple(sorted(found)) for currency, found in rates.items()})
 
