@@ -55,6 +55,9 @@ class Term:
         return self.billing_hours >= 28 * DAY_HOURS
 
 
+MOST_TAX_FRACTION = Fraction(3, 10)
+"""No value-added tax is higher: two prices further apart are not one price on its two sides. Source: OECD, Consumption
+Tax Trends, standard rates of value-added tax, the highest 27 % (Hungary). [-]"""
 TaxState = Literal["in", "out", "unknown"]
 """Whether tax is in the price, comes on top of it, or is not said."""
 
