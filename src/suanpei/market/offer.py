@@ -145,11 +145,6 @@ class Offer:
         return self.tax.state == "unknown"
 
     @property
-    def is_tax_left_out(self) -> bool:
-        """Whether the seller adds tax on top."""
-        return self.tax.state == "out"
-
-    @property
     def unit_price(self) -> UnitPrice:
         """The price as it is billed; its band is the range that the seller quotes."""
         return UnitPrice(
