@@ -16,7 +16,7 @@ from suanpei.market.band import Level, find_band, latest_rows, level_of, read_se
 from suanpei.market.indicative_notes import is_retail, list_questions, list_substitutes
 from suanpei.market.offer import PriceRow, Tier, UnitPrice
 from suanpei.market.price_rows import is_in_region
-from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax, Term
+from suanpei.market.terms import HOURLY, NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax, Term
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS
@@ -169,7 +169,7 @@ def state_price(accelerator_name: str, price: Money) -> IndicativePrice:
         low=price,
         median=price,
         high=price,
-        term=Term(billing_hours=1.0),
+        term=HOURLY,
         whole_nodes=False,
         readings=0,
         rows=(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.band import QUARTILE_READINGS
 from suanpei.market.offer import tier_name
+from suanpei.market.offer_notes import SPOT_QUESTION
 from suanpei.messages import Message
 from suanpei.units import MONTH_HOURS
 
@@ -92,7 +93,7 @@ def list_questions(rows: Sequence[PriceRow], readings: int, *, dedicated: bool) 
     if any(row.term.usual_hours > MONTH_HOURS for row in rows):
         questions.append(Message("one-year signing is usual at this price: ask whether single months are sold"))
     if tier == "spot":
-        questions.append(Message("spot machines may be taken back: ask for the notice and the rate of interruptions"))
+        questions.append(SPOT_QUESTION)
     if dedicated and tier != "server":
         questions.append(Message("machines by the hour may be shared: ask whether the whole node is yours alone"))
     if any(is_retail(row) and row.tax.state == "unknown" for row in rows):

@@ -14,8 +14,9 @@ from suanpei.errors import InputError
 from suanpei.machine.table import Row
 from suanpei.market.charge_cells import CHARGE_COLUMNS, read_charges, read_payment
 from suanpei.market.offer import TIERS, USUAL_NODE_GPUS, Offer, Tier
+from suanpei.market.offer_notes import ask_links, say_by_card, say_term
 from suanpei.market.price_rows import PriceCells
-from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Term, parse_term, read_tax
+from suanpei.market.terms import HOURLY, MONTHLY, NO_CHARGES, NO_PAYMENT, Term, read_tax
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -173,15 +174,14 @@ def _read_conditions(cells: PriceCells) -> _Conditions:
 
 
 def _read_term(cells: PriceCells, assumed: list[_Gap]) -> Term:
-    """Read the term; one that nothing states is read as by the hour, and said."""
+    """Read the term; one that nothing states is that of whole servers or by the hour, and said."""
     if cells.text("term", "pricing"):
         return cells.term()
-    monthly = parse_term("monthly", "")
-    if cells.text("tier") == "server" and monthly is not None:
+    if cells.text("tier") == "server":
         assumed.append("month")
-        return monthly
+        return MONTHLY
     assumed.append("hour")
-    return Term(billing_hours=1.0)
+    return HOURLY
 
 
 def _read_tier(cells: PriceCells, term: Term, assumed: list[_Gap]) -> Tier:
@@ -202,15 +202,11 @@ def _read_tier(cells: PriceCells, term: Term, assumed: list[_Gap]) -> Tier:
 def _say(gap: _Gap, provider: str) -> Message:
     """State what was assumed for a gap, or ask the seller to fill it."""
     return {
-        "month": Message("the offer of {provider} names no term and is read as paid by the month", provider=provider),
-        "hour": Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider),
+        "month": say_term(MONTHLY, provider),
+        "hour": say_term(HOURLY, provider),
         "tier": Message("the offer of {provider} names no tier: it is read from the term", provider=provider),
-        "card": Message("the offer of {provider} is taken as sold by the card", provider=provider),
-        "links": Message(
-            "the offer of {provider} names no links and is planned at its worst reading: ask what joins the cards, "
-            "in the node and between nodes",
-            provider=provider,
-        ),
+        "card": say_by_card(provider),
+        "links": ask_links(provider),
         "usual": Message("ask {provider} whether single months are sold", provider=provider),
     }[gap]
 

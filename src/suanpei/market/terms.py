@@ -55,6 +55,9 @@ class Term:
         return self.billing_hours >= 28 * DAY_HOURS
 
 
+HOURLY = Term(billing_hours=1.0)
+MONTHLY = Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS)
+
 MOST_TAX_FRACTION = Fraction(3, 10)
 """No value-added tax is higher: two prices further apart are not one price on its two sides. Source: OECD, Consumption
 Tax Trends, standard rates of value-added tax, the highest 27 % (Hungary). [-]"""
@@ -211,11 +214,8 @@ _UNIT_WORDS = (
     ("day", r"\bday|daily|日|天"),
 )
 _PRICING_TERMS = {
-    "on_demand": Term(billing_hours=1.0),
-    "spot": Term(billing_hours=1.0),
-    "community": Term(billing_hours=1.0),
-    "marketplace": Term(billing_hours=1.0),
-    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
+    **dict.fromkeys(("on_demand", "spot", "community", "marketplace"), HOURLY),
+    "monthly": MONTHLY,
     "reserved_1y": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
     "reserved_3y": Term(billing_hours=MONTH_HOURS, minimum_hours=3 * YEAR_HOURS),
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.market.offer import USUAL_NODE_GPUS
+from suanpei.market.offer_notes import say_by_card
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def count_sold(quoted: QuotedOffer, node_gpus: int, provider: str) -> SoldUnits 
     if least > max(unit, node):
         return Message("its price holds only from {least} cards on", least=least)
     if quoted.accelerators_per_unit is None and least == 1:
-        said.append(Message("the offer of {provider} is taken as sold by the card", provider=provider))
+        said.append(say_by_card(provider))
     if least > unit:
         unit = least
         said.append(
