@@ -46,6 +46,7 @@ class _Plan(_Entry):
 
 
 class _Document(_Entry):
+    schema_version: int
     plans: Annotated[list[_Plan], Field(min_length=1)]
 
 
@@ -53,8 +54,8 @@ def read_planned_step(path: Path) -> PlannedStep:
     """Read what the first plan of a result of ``suanpei plan --json`` promises.
 
     Raises:
-        InputError: The file cannot be read, is no such result or of a newer version; the first key that is missing
-            or wrong is named.
+        InputError: The file cannot be read, is no such result or of a newer version; the first key that is missing or
+            wrong is named.
     """
     plan = read_plan(path, "plan", _Document).plans[0]
     step = plan.estimate.step
