@@ -25,8 +25,8 @@ from suanpei.market.mix.optimise import optimise
 from suanpei.market.offer import Offer
 from suanpei.market.terms import Tax, Term
 from suanpei.money import Money
+from suanpei.units import MONTH_HOURS
 
-MONTH_HOURS = 730.0
 HOURS = int(24 * MONTH_HOURS)
 OFFERS = 300
 PEAK_GPUS = 512

@@ -5,9 +5,12 @@ GiB, TFLOP/s, hours and days exist only where a person reads or writes them.
 """
 
 KILO = 1e3
+MEGA = 1e6
 GIGA = 1e9
 TERA = 1e12
 PETA = 1e15
+
+BITS_PER_BYTE = 8
 
 GB_BYTES = 1e9
 """A gigabyte, decimal."""
@@ -18,6 +21,7 @@ GIB_BYTES = 2.0**30
 MINUTE_S = 60.0
 HOUR_S = 3_600.0
 DAY_S = 86_400.0
+DAY_HOURS = 24.0
 MONTH_HOURS = 730.0
 """Hours of a month unless a quote names a calendar or 30-day month: 8,760 / 12."""
 YEAR_HOURS = 8_760.0
@@ -31,6 +35,16 @@ def format_bytes(size_bytes: float) -> str:
                 f"{size_bytes / scale:.3g} {unit}" if size_bytes < 1000 * scale else f"{size_bytes / scale:,.0f} {unit}"
             )
     return f"{size_bytes:.0f} B"
+
+
+def format_gbit(bytes_per_s: float) -> str:
+    """Write a rate as networks are sold, in Gbit/s without the unit: ``400``. [B/s]
+
+    Example:
+        >>> format_gbit(50e9)
+        '400'
+    """
+    return f"{bytes_per_s * BITS_PER_BYTE / GIGA:g}"
 
 
 def format_count(number: float) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from suanpei.market.mix.closed_form import break_even_hours, choose_for_one_run, mix_two_levels
 from suanpei.market.mix.start_up import HOPELESS_FACTOR, Interruptions, clean_run_probability, expected_hours
-from suanpei.market.terms import DAY_HOURS
 from suanpei.money import Money
+from suanpei.units import DAY_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,6 @@ Rows of a file are counted among its offers, from one. Cases without a file are 
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import PurePath
@@ -16,7 +15,6 @@ from suanpei.market.price_rows import load_exchange_rates
 from suanpei.market.quotes.cross_checks import exact_multiple
 from suanpei.market.quotes.pflops import claim_factor
 from suanpei.market.quotes.plausible import compare_amounts
-from suanpei.market.quotes.text.charge import bill_stopped
 from tests.market.quotes.samples import bundled, read, table, text
 
 if TYPE_CHECKING:
@@ -140,10 +138,10 @@ def quo_10(given: Fields) -> Fields:
 
 def quo_13(given: Fields) -> Fields:
     (offer,) = read(text(f"4090 2元/卡时 关机后磁盘继续计费，云盘{given['disk_price_gb_month']}元/GB/月")).offers
-    cost = bill_stopped(offer.charges, Decimal(given["disk_gb"]), Decimal(given["months"]))
-    assert cost is not None
+    per_gb_month = offer.charges.storage_per_gb_month
+    assert per_gb_month is not None
     return {
-        "cost": float(cost.amount),
+        "cost": float(per_gb_month.amount * given["disk_gb"] * given["months"]),
         "flag": next(flag for flag in offer.flags if flag == "storage_billed_when_stopped"),
     }
 

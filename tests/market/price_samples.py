@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.machine.table import Row
 from suanpei.market.indicative import PriceTerms
 from suanpei.market.offer import PriceRow
+from suanpei.market.offers_file import read_offer_lines
 from suanpei.market.price_rows import PriceTable, load_exchange_rates, load_prices
 from suanpei.market.terms import UNKNOWN_TAX, Term
 from suanpei.money import Money
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from suanpei.market.offer import Offer
 
 AS_OF = date(2026, 11, 30)
 CATALOGUE = load_catalogue()
 RATES = load_exchange_rates(CATALOGUE)
 HOURLY = Term(billing_hours=1.0)
 MONTHLY = Term(billing_hours=730.0, minimum_hours=730.0)
+
+
+def load_offers(path: Path, resolve_name: Callable[[str], str] = str) -> tuple[Offer, ...]:
+    """The offers of a file in our own columns; names of cards are kept unless they are to be resolved."""
+    return tuple(line.offer for line in read_offer_lines(path, resolve_name)[1])
 
 
 def bundled_table() -> PriceTable:

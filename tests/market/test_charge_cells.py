@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from suanpei.errors import InputError
-from suanpei.market.offers_file import load_offers
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Charges, Payment
-from tests.market.price_samples import cny
+from tests.market.price_samples import cny, load_offers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from suanpei.errors import InputError
 from suanpei.market.charge_cells import CHARGE_COLUMNS
 from suanpei.market.cost import RunHours, make_bills
 from suanpei.market.offer import explain_conversions
-from suanpei.market.offers_file import COLUMNS, load_offers
+from suanpei.market.offers_file import COLUMNS
 from suanpei.market.price_rows import is_in_region
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.messages import Message
-from tests.market.price_samples import RATES, cny, usd
+from tests.market.price_samples import RATES, cny, load_offers, usd
 
 if TYPE_CHECKING:
     from pathlib import Path

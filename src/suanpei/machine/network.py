@@ -16,7 +16,7 @@ from suanpei.errors import InputError
 from suanpei.machine.fabric import Link
 from suanpei.machine.scale_up import MICROSECONDS_PER_S
 from suanpei.messages import Message
-from suanpei.units import GIGA
+from suanpei.units import BITS_PER_BYTE, GIGA
 
 if TYPE_CHECKING:
     from suanpei.machine.accelerator import Accelerator
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from suanpei.machine.table import Row
     from suanpei.provenance import Provenance
 
-BITS = 8.0
-GBIT_BYTES = GIGA / BITS
+GBIT_BYTES = GIGA / BITS_PER_BYTE
 ANY_CARD = "*"
 """The row of ``default_fabrics.csv`` for every card without its own."""
 NO_NETWORK = {
@@ -117,7 +116,7 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
         count = found["count"] or found["after"]
         ports, gbit = int(count or 1), float(found["rate"]) * (1000.0 if found["unit"].startswith("t") else 1.0)
         if _says_bytes(text):
-            gbit *= BITS
+            gbit *= BITS_PER_BYTE
         if count is None:
             said.append(
                 Message(

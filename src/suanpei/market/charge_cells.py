@@ -6,10 +6,11 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from suanpei.market.terms import MONEY_CHARGES, NO_CHARGES, NO_PAYMENT, Charges, Payment
+from suanpei.market.terms import LONGEST_TERM_HOURS, MONEY_CHARGES, NO_CHARGES, NO_PAYMENT, Charges, Payment
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.quantities import parse_currency
+from suanpei.units import MONTH_HOURS
 
 if TYPE_CHECKING:
     from suanpei.market.price_rows import PriceCells
@@ -19,7 +20,7 @@ CHARGE_COLUMNS = (*MONEY_CHARGES, "early_exit_fraction", "bills_outages", *PAYME
 
 _MOST = Decimal(10**9)
 """Above this an amount is a slip of the pen in any currency."""
-_MOST_MONTHS = Decimal(120)
+_MOST_MONTHS = Decimal(int(LONGEST_TERM_HOURS / MONTH_HOURS))
 _YES_OR_NO = {"yes": True, "no": False, "是": True, "否": False}
 
 

@@ -21,16 +21,18 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.market.cost.lines import exact
 from suanpei.messages import Message
-from suanpei.units import GB_BYTES, HOUR_S
+from suanpei.units import BITS_PER_BYTE, GB_BYTES, GIGA, HOUR_S
 
 if TYPE_CHECKING:
     from suanpei.market.cost import RunNeeds
     from suanpei.money import Money
 
-BITS_PER_BYTE = 8
+WEIGHT_BYTES = 2
+"""Weights are moved in 16 bits. [B]"""
 SHORT_ID_VOCABULARY = 65_500
 """Below this size of vocabulary token ids are stored in 2 bytes, else in 4. Source: Megatron-LM, indexed datasets,
 `optimal_dtype`. [-]"""
+SHORT_ID_BYTES, LONG_ID_BYTES = 2, 4
 RAW_TEXT_BYTES_PER_TOKEN = 3.94
 """English text under the Llama 3 tokenizer, in characters of one byte. Source: arXiv 2407.21783, section 3.3. [B]"""
 
@@ -43,7 +45,7 @@ class DataAssumptions:
     """The container image. A choice: images of training frameworks hold 8 to 25 GB. [B]"""
     checkpoints_kept: int = 3
     """Checkpoints stored at a time. A choice: the last, the one before, and one to go back to. [-]"""
-    uplink_bytes_per_s: float = 1.0e9 / BITS_PER_BYTE
+    uplink_bytes_per_s: float = GIGA / BITS_PER_BYTE
     """The line to the machines. A choice: 1 Gb/s. [B/s]"""
     link_fraction: float = 0.9
     """Share of the line that a download in many streams reaches. A choice. [-]"""
@@ -113,7 +115,7 @@ class DataPath:
 
 def count_id_bytes(vocabulary: int) -> int:
     """Give the bytes of one stored token id. [B]"""
-    return 2 if vocabulary < SHORT_ID_VOCABULARY else 4
+    return SHORT_ID_BYTES if vocabulary < SHORT_ID_VOCABULARY else LONG_ID_BYTES
 
 
 def estimate_data_path(

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from suanpei.market.band import QUARTILE_READINGS, Level, find_band, latest_rows, level_of, read_sellers
-from suanpei.market.offer import PriceRow, Tier, UnitPrice, tier_name
+from suanpei.market.band import Level, find_band, latest_rows, level_of, read_sellers
+from suanpei.market.indicative_notes import is_retail, list_questions, list_substitutes
+from suanpei.market.offer import PriceRow, Tier, UnitPrice
 from suanpei.market.price_rows import is_in_region
-from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax, Term
+from suanpei.market.terms import HOURLY, NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax, Term
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS
@@ -71,8 +72,6 @@ class IndicativePrice:
     """What the rows leave open."""
     is_tax_open: bool = True
     """Whether it is unknown if tax is in the price."""
-    is_tax_left_out: bool = False
-    """Whether tax comes on top of some of the rows."""
 
     @property
     def is_month_billed(self) -> bool:
@@ -170,7 +169,7 @@ def state_price(accelerator_name: str, price: Money) -> IndicativePrice:
         low=price,
         median=price,
         high=price,
-        term=Term(billing_hours=1.0),
+        term=HOURLY,
         whole_nodes=False,
         readings=0,
         rows=(),
@@ -261,10 +260,9 @@ def _quote(pick: _Pick, wanted: Tier, terms: PriceTerms) -> IndicativePrice:
         readings=len(readings),
         rows=used,
         oldest=min(dates) if len(dates) == len(used) else None,
-        substitutes=_substitutes(pick, wanted, name, terms),
-        questions=_questions(used, len(readings), terms),
-        is_tax_open=not all(row.tax.state != "unknown" or _is_retail(row) for row in used),
-        is_tax_left_out=any(row.tax.state == "out" for row in used),
+        substitutes=list_substitutes(used, pick.level, wanted, terms.currency, terms.rates),
+        questions=list_questions(used, len(readings), dedicated=terms.dedicated),
+        is_tax_open=not all(row.tax.state != "unknown" or is_retail(row) for row in used),
     )
 
 
@@ -275,71 +273,3 @@ def _common_term(rows: Sequence[PriceRow]) -> Term:
         minimum_hours=max(row.term.minimum_hours for row in rows),
         usual_hours=max(row.term.usual_hours for row in rows),
     )
-
-
-def _substitutes(pick: _Pick, wanted: Tier, name: str, terms: PriceTerms) -> tuple[Message, ...]:
-    """Say how far the rows are from those wanted, each with the question to ask."""
-    notes: list[Message] = []
-    if pick.tier != wanted:
-        notes.append(
-            Message(
-                "{accelerator} has no usable price for {wanted}, that for {tier} is used: ask for a quote for {wanted}",
-                accelerator=name,
-                wanted=tier_name(wanted),
-                tier=tier_name(pick.tier),
-            )
-        )
-    if pick.level == "weak":
-        notes.append(
-            Message("the price of {accelerator} rests on rows of low confidence: ask for a quote", accelerator=name)
-        )
-    if pick.level == "old":
-        notes.append(
-            Message(
-                "the price of {accelerator} rests on rows that are undated or over a year old: ask for a quote today",
-                accelerator=name,
-            )
-        )
-    if pick.currency != terms.currency:
-        notes.append(
-            Message(
-                "the price of {accelerator} is converted from {currency} at {rate}: ask whether a seller bills in "
-                "{wanted} at this level",
-                accelerator=name,
-                currency=pick.currency,
-                wanted=terms.currency,
-                rate=", ".join(map(str, terms.rates.route(pick.currency, terms.currency))),
-            )
-        )
-    return tuple(notes)
-
-
-def _is_retail(row: PriceRow) -> bool:
-    """Tell whether an unstated price is read as retail with tax in it: mainland cards by the hour."""
-    return row.market == "cn" and row.tier == "platform"
-
-
-def _questions(rows: Sequence[PriceRow], readings: int, terms: PriceTerms) -> tuple[Message, ...]:
-    """List what the rows leave open."""
-    questions: list[Message] = []
-    tier = rows[0].tier
-    if readings < QUARTILE_READINGS:
-        questions.append(
-            Message(
-                "sellers read for the price of {accelerator}: {readings}; the band is their range, at least ± 25 %: "
-                "ask for more quotes",
-                accelerator=rows[0].accelerator_name,
-                readings=readings,
-            )
-        )
-    if any(row.term.usual_hours > MONTH_HOURS for row in rows):
-        questions.append(Message("one-year signing is usual at this price: ask whether single months are sold"))
-    if tier == "spot":
-        questions.append(Message("spot machines may be taken back: ask for the notice and the rate of interruptions"))
-    if terms.dedicated and tier != "server":
-        questions.append(Message("machines by the hour may be shared: ask whether the whole node is yours alone"))
-    if any(_is_retail(row) and row.tax.state == "unknown" for row in rows):
-        questions.append(
-            Message("tax is not stated, the price is read as retail with tax in it: ask for the invoice type")
-        )
-    return tuple(questions)

@@ -28,7 +28,10 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 UnitSold = Literal["card", "node8"]
 """Sold card by card, or only as a whole 8-card server."""
 
-NODE8_CARDS = 8
+USUAL_NODE_GPUS = 8
+"""Cards of the server that nearly all sellers mean where they name no other. [-]"""
+LARGEST_SERVER_GPUS = 16
+"""Cards of the largest server that is one node: more are several machines, or what is on hand. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +143,6 @@ class Offer:
     def is_tax_open(self) -> bool:
         """Whether the seller leaves open if tax is in the price."""
         return self.tax.state == "unknown"
-
-    @property
-    def is_tax_left_out(self) -> bool:
-        """Whether the seller adds tax on top."""
-        return self.tax.state == "out"
 
     @property
     def unit_price(self) -> UnitPrice:

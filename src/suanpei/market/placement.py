@@ -40,9 +40,8 @@ class NodeDraw:
     """The most that a machine draws."""
 
     watts: float
-    is_published: bool
-    """Whether it is printed for this card and number of cards; else it follows from the cards' power limit."""
     basis: Message
+    """Whether it is printed for this card and number of cards, or follows from the cards' power limits."""
 
 
 def check_one_cluster(gpus: int, partition_gpus: Sequence[int]) -> PlacementFinding:
@@ -102,14 +101,14 @@ def estimate_node_draw(catalogue: Catalogue, accelerator: Accelerator, cards: in
         if watts is None or count is None:
             continue
         if row.text("accelerator") == accelerator.name and count == cards:
-            return NodeDraw(watts=watts, is_published=True, basis=Message("printed for this machine"))
+            return NodeDraw(watts=watts, basis=Message("printed for this machine"))
         if known is not None and known.tdp_watts:
             shares.append(watts / (count * known.tdp_watts))
     if accelerator.tdp_watts is None or not shares:
         return None
     share = max(shares)
     basis = Message("{share} times the power limits of its cards", share=f"{share:.1f}")
-    return NodeDraw(watts=accelerator.tdp_watts * cards * share, is_published=False, basis=basis)
+    return NodeDraw(watts=accelerator.tdp_watts * cards * share, basis=basis)
 
 
 def check_rack_power(draw: NodeDraw | None, nodes: int, rack_watts: float | None) -> PlacementFinding:

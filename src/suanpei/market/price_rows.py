@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from suanpei.errors import InputError
 from suanpei.machine.table import UNDATED
-from suanpei.market.offer import NODE8_CARDS, TIERS, PriceRow, Tier, UnitSold
+from suanpei.market.offer import TIERS, USUAL_NODE_GPUS, PriceRow, Tier, UnitSold
 from suanpei.market.terms import Term, parse_term, read_tax
 from suanpei.messages import Message
 from suanpei.money import ExchangeRates, Money
@@ -145,7 +145,7 @@ class PriceCells:
         given = self.row.one_of("node_or_card", ("card", "node8"))
         if given:
             return cast("UnitSold", given)
-        return "node8" if self.text("gpu_count") == str(NODE8_CARDS) else "card"
+        return "node8" if self.text("gpu_count") == str(USUAL_NODE_GPUS) else "card"
 
     def _place(self, column: str) -> str:
         """Name a cell for an error of the quantity readers."""

@@ -13,12 +13,30 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suanpei.money import ExchangeRates, Money
 
-DAY_HOURS = 24.0
+
+PERIOD_HOURS: Mapping[str, Fraction] = {
+    "second": Fraction(1, 3600),
+    "minute": Fraction(1, 60),
+    "hour": Fraction(1),
+    "day": Fraction(DAY_HOURS),
+    "week": Fraction(7 * DAY_HOURS),
+    "month": Fraction(MONTH_HOURS),
+    "quarter": Fraction(YEAR_HOURS) / 4,
+    "half_year": Fraction(YEAR_HOURS) / 2,
+    "year": Fraction(YEAR_HOURS),
+}
+"""A month is 730 h and a year 8,760 h. [h]"""
+THIRTY_DAYS_HOURS = Fraction(30 * DAY_HOURS)
+"""A month where the seller counts thirty days. [h]"""
+LONGEST_TERM_HOURS = 10 * YEAR_HOURS
+"""A longer rental is a slip of the pen. [h]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +56,12 @@ class Term:
         return self.billing_hours >= 28 * DAY_HOURS
 
 
+HOURLY = Term(billing_hours=1.0)
+MONTHLY = Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS)
+
+MOST_TAX_FRACTION = Fraction(3, 10)
+"""No value-added tax is higher: two prices further apart are not one price on its two sides. Source: OECD, Consumption
+Tax Trends, standard rates of value-added tax, the highest 27 % (Hungary). [-]"""
 TaxState = Literal["in", "out", "unknown"]
 """Whether tax is in the price, comes on top of it, or is not said."""
 
@@ -180,10 +204,8 @@ def read_tax(wording: str) -> Tax:
     )
 
 
-_UNITS_HOURS = {"hour": 1.0, "day": DAY_HOURS, "week": 7 * DAY_HOURS, "month": MONTH_HOURS, "year": YEAR_HOURS}
-_LONGEST_TERM_HOURS = 10 * YEAR_HOURS
-_STARTED_HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0}
-"""Terms without a least length: what is started is paid. [h]"""
+_STARTED = frozenset({"second", "minute", "hour"})
+"""Terms without a least length: what is started is paid."""
 _UNIT_WORDS = (
     ("second", r"second|按秒|/\s*秒|每秒|秒级"),
     ("minute", r"minute|分钟|按分"),
@@ -194,11 +216,8 @@ _UNIT_WORDS = (
     ("day", r"\bday|daily|日|天"),
 )
 _PRICING_TERMS = {
-    "on_demand": Term(billing_hours=1.0),
-    "spot": Term(billing_hours=1.0),
-    "community": Term(billing_hours=1.0),
-    "marketplace": Term(billing_hours=1.0),
-    "monthly": Term(billing_hours=MONTH_HOURS, minimum_hours=MONTH_HOURS),
+    **dict.fromkeys(("on_demand", "spot", "community", "marketplace"), HOURLY),
+    "monthly": MONTHLY,
     "reserved_1y": Term(billing_hours=MONTH_HOURS, minimum_hours=YEAR_HOURS),
     "reserved_3y": Term(billing_hours=MONTH_HOURS, minimum_hours=3 * YEAR_HOURS),
 }
@@ -224,12 +243,12 @@ def parse_term(term: str, pricing: str) -> Term | None:
     unit = next((unit for unit, words in _UNIT_WORDS if re.search(words, first)), None)
     if unit is None:
         return _PRICING_TERMS.get(pricing.strip().casefold())
-    if unit in _STARTED_HOURS:
-        return Term(billing_hours=_STARTED_HOURS[unit])
+    if unit in _STARTED:
+        return Term(billing_hours=float(PERIOD_HOURS[unit]))
     number = re.search(r"\d+(?:\.\d+)?", first)
     count = float(number.group()) if number else 1.0
-    hours = count * _UNITS_HOURS[unit]
-    if first.startswith(("-", "−")) or not 0 < hours <= _LONGEST_TERM_HOURS:
+    hours = count * float(PERIOD_HOURS[unit])
+    if first.startswith(("-", "−")) or not 0 < hours <= LONGEST_TERM_HOURS:
         return None
     billing_hours = hours if unit in ("day", "week") else MONTH_HOURS
     usual_hours = YEAR_HOURS if "one-year signing" in rest else 0.0

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DIGITS = 4
-"""Decimals of a price per accelerator-hour that is proposed to a seller. [-]"""
-
-_QUANTUM = Decimal(1).scaleb(-DIGITS)
+PRICE_STEP = Decimal("0.0001")
+"""Of a price per accelerator-hour that is proposed to a seller. [currency/card-hour]"""
 _DOUBLINGS = 64
 
 
@@ -34,10 +32,10 @@ def find_price_for_total(total_at: Callable[[Decimal], Decimal], limit: Decimal,
         >>> find_price_for_total(lambda price: 730 * 8 * price, Decimal(36208), start=Decimal("6.5"))
         Decimal('6.2000')
     """
-    low, high = 0, max(int(start / _QUANTUM), 1)
+    low, high = 0, max(int(start / PRICE_STEP), 1)
 
     def exceeds(steps: int) -> bool:
-        return total_at(steps * _QUANTUM) > limit
+        return total_at(steps * PRICE_STEP) > limit
 
     for _ in range(_DOUBLINGS):
         if exceeds(high):
@@ -51,4 +49,4 @@ def find_price_for_total(total_at: Callable[[Decimal], Decimal], limit: Decimal,
             high = middle
         else:
             low = middle
-    return low * _QUANTUM if low else None
+    return low * PRICE_STEP if low else None

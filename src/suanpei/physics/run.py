@@ -81,6 +81,10 @@ class RunAssumptions:
     """Rate of the copy into host memory that still blocks an asynchronous save: 8 cards at 5 GB/s of pageable copies.
     [B/s]"""
 
+    def count_storage_bytes_per_s(self, nodes: ArrayLike) -> FloatArray:
+        """Give the rate at which a number of nodes together write to the storage. [B/s]"""
+        return np.minimum(np.asarray(nodes) * self.storage_bytes_per_s_per_node, self.storage_bytes_per_s)
+
     def messages(self) -> tuple[Message, ...]:
         """State the assumptions for the list that stands under every plan."""
         return (
@@ -365,9 +369,7 @@ def estimate_runs(
     steps = count_steps(tokens, per_step)
     training_s = steps * step
     nodes = np.ceil(cards / gpus_per_node)
-    upload_s = saved_bytes / np.minimum(
-        nodes * assumptions.storage_bytes_per_s_per_node, assumptions.storage_bytes_per_s
-    )
+    upload_s = saved_bytes / assumptions.count_storage_bytes_per_s(nodes)
     if assumptions.asynchronous_saves:
         blocking_s = saved_bytes / (nodes * assumptions.host_copy_bytes_per_s_per_node)
         least_s = np.maximum(upload_s, step)

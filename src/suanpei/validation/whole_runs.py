@@ -15,6 +15,7 @@ from suanpei.job.job import Job, choose_pretrain_batch_tokens
 from suanpei.job.typical import build_typical
 from suanpei.messages import Message
 from suanpei.physics.strategy import Recompute, Sharding, Strategy
+from suanpei.units import DAY_HOURS
 from suanpei.validation.bundled_names import find_bundled
 from suanpei.validation.case import Case, ClusterRequest, Measured
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 ASSUMED_GPUS = 256
 """Cards where the count is not published; GPU-hours of a clean run hardly depend on it."""
-
-DAY_HOURS = 24.0
 
 _GPUS: Mapping[str, str] = {
     "A100-80GB": "A100-SXM4-80GB",

@@ -13,7 +13,7 @@ from suanpei.market.mix.demand_file import load_demand
 from suanpei.market.mix.linear import Limits
 from suanpei.market.mix.owning import Machine
 from suanpei.market.mix.start_up import Interruptions, StartUp, clean_run_probability, transfer_s
-from suanpei.market.offer import NODE8_CARDS
+from suanpei.market.offer import USUAL_NODE_GPUS
 from suanpei.market.price_rows import load_exchange_rates
 from suanpei.messages import Message, name_duration
 from suanpei.quantities import (
@@ -262,14 +262,14 @@ def _read_machine(request: MixRequest, currency: str, rates: ExchangeRates, note
     if request.residual is None:
         notes.append(Message("the bought machine is worth nothing at the end of its life: --residual is not given"))
     if request.buy_gpus is None:
-        notes.append(Message("a bought machine has {gpus} cards (default)", gpus=NODE8_CARDS))
+        notes.append(Message("a bought machine has {gpus} cards (default)", gpus=USUAL_NODE_GPUS))
     hosting = None
     if request.hosting is not None:
         text = re.sub(r"\s*(?:/|每|per)\s*(?:月|个月|mo|month)\s*$", "", request.hosting.strip(), flags=re.IGNORECASE)
         hosting = rates.convert(parse_money(text, "hosting"), currency)
     months = Decimal(repr(parse_duration_s(request.life, "life"))) / Decimal(int(HOUR_S * MONTH_HOURS))
     return Machine(
-        gpus=NODE8_CARDS if request.buy_gpus is None else parse_count(request.buy_gpus, "buy-gpus", most=1024),
+        gpus=USUAL_NODE_GPUS if request.buy_gpus is None else parse_count(request.buy_gpus, "buy-gpus", most=1024),
         price=rates.convert(parse_money(request.buy, "buy"), currency),
         residual_fraction=_read_residual(request.residual),
         life_months=months,

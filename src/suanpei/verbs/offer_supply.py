@@ -17,14 +17,10 @@ and are told apart by price alone, after physics. Rules:
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from suanpei.errors import InputError
-from suanpei.machine.accelerator_table import load_accelerators
-from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.collector import collector_paused
 from suanpei.market.cost.tax import load_tax_rates, tax_factors
@@ -32,24 +28,19 @@ from suanpei.market.dominance import Standing, compete_all, find_undominated
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
 from suanpei.verbs.offer_counts import OfferCounts
+from suanpei.verbs.offer_places import Places
 from suanpei.verbs.offered import read_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.cluster import Cluster
     from suanpei.market.cost.tax import TaxRates
     from suanpei.market.offer import Offer
     from suanpei.verbs.inputs import Inputs
+    from suanpei.verbs.offer_places import Place
     from suanpei.verbs.offered import OfferedList
     from suanpei.verbs.plan_request import PlanRequest, PlanTerms
-
-NO_LINKS = "none"
-"""An offer that names no links is planned without a network worth the name."""
-
-LARGEST_SERVER_GPUS = 16
-"""Accelerators of the largest server that is one node; more that are sold together are several. [-]"""
 
 MOST_OFFERS_NOTED = 20
 """Offers up to which everything that any of them leaves open is listed; beyond, that of the offers shown."""
@@ -86,23 +77,6 @@ class OfferedSupply:
     """Everything that was read, whether it serves or not."""
 
 
-@dataclass(kw_only=True)
-class _Place:
-    """Where offers stand that physics cannot tell apart, while they are gathered."""
-
-    cluster: Cluster
-    wording: tuple[int, str]
-    """Of the cluster: the one that leaves least to assume stands for all, of equals the first in the alphabet."""
-    offers: list[Offer] = field(default_factory=list)
-    notes: list[tuple[Message, ...]] = field(default_factory=list)
-    """Of the cluster, as each offer words it."""
-
-    def notes_on(self, position: int) -> tuple[Message, ...]:
-        """Give what an offer leaves open and what was assumed of it."""
-        offer = self.offers[position]
-        return (*offer.assumptions, *offer.questions, *self.notes[position])
-
-
 def place_offers(
     request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str] = compete_all
 ) -> OfferedSupply:
@@ -126,7 +100,7 @@ def place_offers(
 
 def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> OfferedSupply:
     listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
-    places = _Places(request, inputs)
+    places = Places(request, inputs)
     places.add(_of_interest(listed.offers, request, inputs))
     counting, tax_rates = OfferCounts(terms), load_tax_rates(inputs.catalogue)
     clusters: list[OfferedCluster] = []
@@ -189,70 +163,6 @@ def _of_interest(offers: Sequence[Offer], request: PlanRequest, inputs: Inputs) 
     return offers
 
 
-class _Places:
-    """Gathers offers by what physics sees of them."""
-
-    def __init__(self, request: PlanRequest, inputs: Inputs) -> None:
-        self._request = request
-        self._inputs = inputs
-        self._accelerators = load_accelerators(inputs.catalogue)
-        self._by_machine: dict[tuple[object, ...], _Place] = {}
-
-    def add(self, offers: Iterable[Offer]) -> None:
-        """Put offers where they belong."""
-        by_wording: defaultdict[tuple[str, int, str], list[Offer]] = defaultdict(list)
-        for offer in offers:
-            by_wording[offer.accelerator_name, offer.unit_gpus, offer.links].append(offer)
-        for alike in by_wording.values():
-            place, notes = self._find(alike[0])
-            place.offers += alike
-            place.notes += [notes] * len(alike)
-
-    def in_order(self) -> list[_Place]:
-        """Give the places: the catalogue's order, then by cards per node, then the faster network first."""
-        ranks = {name: rank for rank, name in enumerate(self._accelerators)}
-
-        def rank(place: _Place) -> tuple[int, int, float, float, str]:
-            cluster = place.cluster
-            out = cluster.scale_out
-            speed = (-out.achievable_bytes_per_s, out.latency_s, out.name)
-            return (ranks[cluster.accelerator.name], cluster.gpus_per_node, *speed)
-
-        return sorted(self._by_machine.values(), key=rank)
-
-    def _find(self, offer: Offer) -> tuple[_Place, tuple[Message, ...]]:
-        """Give the place of an offer, and what is assumed of its cluster as it is worded."""
-        accelerator = self._accelerators[offer.accelerator_name]
-        fabric = self._request.fabric or (offer.links if offer.names_links else NO_LINKS)
-        node_gpus = self._request.gpus_per_node or _node_gpus(offer, accelerator)
-        try:
-            cluster = build_cluster(self._inputs.catalogue, accelerator, fabric, node_gpus)
-        except InputError as error:
-            raise InputError(
-                Message(
-                    "offers: the offer of {provider} ({source}): {error}",
-                    provider=offer.provider,
-                    source=offer.source,
-                    error=error.message,
-                )
-            ) from error
-        machine = (
-            *(accelerator.name, cluster.gpus_per_node, cluster.domain_gpus, cluster.fabric_is_assumed),
-            *(replace(link, name="", provenance=None) for link in (cluster.scale_up, cluster.scale_out)),
-        )
-        worded = (len(cluster.assumptions), fabric)
-        place = self._by_machine.setdefault(machine, _Place(cluster=cluster, wording=worded))
-        if worded < place.wording:
-            place.cluster, place.wording = cluster, worded
-        return place, cluster.assumptions
-
-
-def _node_gpus(offer: Offer, accelerator: Accelerator) -> int | None:
-    """Read the cards of a node from what is only sold together; None is the usual node."""
-    is_rack = accelerator.scale_up_domain > accelerator.node_gpus
-    return offer.unit_gpus if 1 < offer.unit_gpus <= LARGEST_SERVER_GPUS and not is_rack else None
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Ranked:
     """The offers of one place with their prices and numbers of cards."""
@@ -264,7 +174,7 @@ class _Ranked:
     """Whether unusual numbers of cards are rounded down."""
 
 
-def _rank(place: _Place, terms: PlanTerms, counting: OfferCounts, tax_rates: TaxRates) -> _Ranked:
+def _rank(place: Place, terms: PlanTerms, counting: OfferCounts, tax_rates: TaxRates) -> _Ranked:
     """Give the offers that have a number of cards that was asked for."""
     node = place.cluster.gpus_per_node
     sizes = {(offer.count, offer.unit_gpus) for offer in place.offers}
@@ -300,7 +210,7 @@ def _preference(offer: Offer) -> tuple[Any, ...]:
 
 
 def _take(
-    place: _Place, ranked: _Ranked, kept: Sequence[int], terms: PlanTerms, usual: tuple[int, ...]
+    place: Place, ranked: _Ranked, kept: Sequence[int], terms: PlanTerms, usual: tuple[int, ...]
 ) -> OfferedCluster:
     """Make options of the offers kept."""
     served: dict[tuple[int, int], tuple[int, ...]] = {}

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING
 
 from suanpei.messages import Message
 from suanpei.physics.parts import PARTS
+from suanpei.units import DAY_HOURS, DAY_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
     from suanpei.verbs.plan_file import PartEntry, PlanEntry
-
-DAY_S = 86_400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +228,7 @@ class _Days:
         self.tokens = Fraction(plan.estimate.tokens_per_step) * plan.run.steps
         flops = Fraction(plan.estimate.mfu) * plan.peak_flops_per_s * plan.gpus * steps_s
         self.flops_per_token = flops / self.tokens
-        self.set_up = Fraction(plan.run.days) * DAY_S * Fraction(plan.run.goodput) / steps_s
+        self.set_up = Fraction(plan.run.days) * Fraction(DAY_S) * Fraction(plan.run.goodput) / steps_s
 
 
 class _Costs:
@@ -238,7 +237,7 @@ class _Costs:
     def __init__(self, plan: PlanEntry) -> None:
         if plan.cost is None:
             raise TypeError(plan)
-        self.hours = Fraction(plan.run.days) * 24
+        self.hours = Fraction(plan.run.days) * Fraction(DAY_HOURS)
         self.paid_per_hour = Fraction(plan.cost.paid_hours) / self.hours
         self.paid_per_gpu = Fraction(plan.cost.paid_gpus, plan.gpus)
         self._paid = Fraction(plan.cost.paid_hours) * plan.cost.paid_gpus

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from suanpei.physics.rule_of_thumb import USUAL_UTILISATION
+from suanpei.units import DAY_S
 from suanpei.verbs.result_file import read_plan, refuse_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _LEAST, _MOST = Decimal("1e-30"), Decimal("1e30")
+_USUAL_UTILISATION = Fraction(repr(USUAL_UTILISATION))
+"""As it is written, 2/5. [-]"""
 
 Above0 = Annotated[Decimal, Field(ge=_LEAST, le=_MOST)]
 AtLeast0 = Annotated[Decimal, Field(ge=0, le=_MOST)]
@@ -156,7 +160,9 @@ class PlanEntry(_Entry):
     def peak_flops_per_s(self) -> Fraction:
         """Dense peak of one accelerator: the rule of thumb at 40 % gives it back. [FLOP/s]"""
         rule = self.rule_of_thumb
-        return Fraction(rule.flops_6nd) / (Fraction(2, 5) * self.gpus * Fraction(rule.days_at_40_percent) * 86_400)
+        return Fraction(rule.flops_6nd) / (
+            _USUAL_UTILISATION * self.gpus * Fraction(rule.days_at_40_percent) * Fraction(DAY_S)
+        )
 
 
 class PlanDocument(_Entry):

@@ -9,6 +9,7 @@ from suanpei.errors import InputError
 from suanpei.market.cost import DataSizes, RunNeeds
 from suanpei.market.data_path import (
     RAW_TEXT_BYTES_PER_TOKEN,
+    WEIGHT_BYTES,
     DataAssumptions,
     DataPath,
     StorageUse,
@@ -29,7 +30,7 @@ from suanpei.market.terms import NO_CHARGES
 from suanpei.messages import Message
 from suanpei.physics.run import RunAssumptions
 from suanpei.quantities import parse_bandwidth_bytes_per_s, parse_bytes
-from suanpei.units import GIGA, HOUR_S, KILO
+from suanpei.units import HOUR_S, KILO, format_gbit
 
 if TYPE_CHECKING:
     from suanpei.job.job import Job
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from suanpei.planner.options import Choice
     from suanpei.verbs.plan_request import PlanRequest
     from suanpei.verbs.supply import Supplies, Supply
-
-WEIGHT_BYTES = 2
-"""Weights are moved in 16 bits. [B]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +76,7 @@ def read_data_terms(request: PlanRequest) -> DataTerms:
         notes.append(
             Message(
                 "uplink: {rate} Gb/s (default); a download reaches {share} of a line",
-                rate=f"{assumptions.uplink_bytes_per_s * 8 / GIGA:g}",
+                rate=format_gbit(assumptions.uplink_bytes_per_s),
                 share=f"{assumptions.link_fraction:.0%}",
             )
         )
@@ -161,12 +159,11 @@ def trace_data_path(
         assumptions: Link and tenants. [-]
     """
     run = choice.run
-    storage = RunAssumptions()
     tokens_per_step = choice.found.tokens_per_step
     use = StorageUse(
         tokens_per_s=tokens_per_step / choice.found.step_s,
         bytes_per_token=needs.sizes.data_bytes / ((job.tokens or 0.0) / job.epochs),
-        storage_bytes_per_s=min(choice.nodes * storage.storage_bytes_per_s_per_node, storage.storage_bytes_per_s),
+        storage_bytes_per_s=float(RunAssumptions().count_storage_bytes_per_s(choice.nodes)),
         training_s=run.parts["run_steps"],
         checkpoint_interval_s=run.checkpoint_interval_s,
         checkpoint_blocking_s=run.checkpoint_blocking_s,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pytest
 
+from suanpei.errors import InputError
+from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.cost import Conditions, CostFacts, load_cost_facts, make_bills, price_package
 from suanpei.market.cost.facts import ListPrice
 from suanpei.market.cost.tax import TaxRates
@@ -15,6 +18,9 @@ from suanpei.market.terms import Charges, Payment, Term, read_tax
 from suanpei.messages import Message
 from tests.market.cost.samples import MINUTELY, QUARTER, find_part, price, run_hours, run_needs, unit_price
 from tests.market.price_samples import CATALOGUE, HOURLY, MONTHLY, RATES, cny, usd
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EVERYTHING = Charges(
     storage_per_gb_month=cny("0.3"),
@@ -233,6 +239,15 @@ def test_the_dearest_list_price_and_the_highest_rate_are_read_from_the_catalogue
     assert facts.ingress_per_gb is None
     assert facts.tax_rates.of("USD") == (Decimal("0.06"), Decimal("0.13"))
     assert "0.12 USD (Google Cloud, undated)" in str(facts.egress_per_gb.basis)
+
+
+@pytest.mark.parametrize(("unit", "said"), [("TB-month", "takes GB-month, got TB-month"), ("", "unit")])
+def test_a_list_price_per_another_unit_is_refused(unit: str, said: str, tmp_path: Path) -> None:
+    header = "provider,service,unit,price,currency,as_of,confidence,source,note\n"
+    row = f"Ours,object storage standard,{unit},23,USD,2026-11-01,high,our contract,\n"
+    (tmp_path / "services.csv").write_text(header + row, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        load_cost_facts(load_catalogue(tmp_path), "USD", RATES)
 
 
 def test_a_package_pays_the_fee_too() -> None:

@@ -12,6 +12,7 @@ from suanpei.market.mix.closed_form import (
     choose_for_one_run,
     map_saving,
     mix_two_levels,
+    most_burst_share,
     reserve_by_level,
 )
 
@@ -38,7 +39,7 @@ def test_the_level_is_the_best_of_all_levels(base: float, burst: float, ratio: f
 
 @given(base=st.floats(0.0, 0.99), ratio=ratios)
 def test_the_region_of_a_saving_ends_where_the_saving_does(base: float, ratio: float) -> None:
-    burst = map_saving(ratio, 0.3, (base,)).rows[0].most_burst_share
+    burst = most_burst_share(0.3, price_ratio=ratio, base_share=base)
 
     if burst is None:
         assert mix_two_levels(price_ratio=ratio, base_share=base, burst_share=1e-9).save_vs_reserved < 0.3 + 1e-6

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.cost.lines import exact
 from suanpei.market.cost.result import CashItem
-from suanpei.market.terms import DAY_HOURS
 from suanpei.messages import Message
-from suanpei.units import MONTH_HOURS
+from suanpei.units import DAY_HOURS, MONTH_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

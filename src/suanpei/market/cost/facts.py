@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from suanpei.errors import InputError
 from suanpei.machine.table import UNDATED
 from suanpei.market.cost.tax import NO_TAX_RATES, TaxRates, load_tax_rates
+from suanpei.market.price_rows import PriceCells
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.quantities import parse_currency
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from suanpei.machine.table import Row
     from suanpei.money import ExchangeRates
 
-STORAGE_SERVICE = "object storage standard"
-INGRESS_SERVICE = "internet ingress"
-EGRESS_SERVICE = "internet egress"
+STORAGE_SERVICE, STORAGE_UNIT = "object storage standard", "GB-month"
+INGRESS_SERVICE, EGRESS_SERVICE, TRAFFIC_UNIT = "internet ingress", "internet egress", "GB"
+"""Services and units of ``services.csv``."""
+_PRICE_DIGITS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,21 +75,27 @@ def load_cost_facts(catalogue: Catalogue, currency: str, rates: ExchangeRates) -
         InputError: A bad line of the user's own tables, named with file, line and column, or no rate to the currency.
     """
     return CostFacts(
-        storage_per_gb_month=_find_dearest(catalogue, STORAGE_SERVICE, currency, rates),
-        ingress_per_gb=_find_dearest(catalogue, INGRESS_SERVICE, currency, rates),
-        egress_per_gb=_find_dearest(catalogue, EGRESS_SERVICE, currency, rates),
+        storage_per_gb_month=_find_dearest(catalogue, STORAGE_SERVICE, STORAGE_UNIT, currency, rates),
+        ingress_per_gb=_find_dearest(catalogue, INGRESS_SERVICE, TRAFFIC_UNIT, currency, rates),
+        egress_per_gb=_find_dearest(catalogue, EGRESS_SERVICE, TRAFFIC_UNIT, currency, rates),
         tax_rates=load_tax_rates(catalogue),
     )
 
 
-def _find_dearest(catalogue: Catalogue, service: str, currency: str, rates: ExchangeRates) -> ListPrice | None:
-    """Find the dearest list price of a service; rows without a price say that it is quoted per project."""
+def _find_dearest(
+    catalogue: Catalogue, service: str, unit: str, currency: str, rates: ExchangeRates
+) -> ListPrice | None:
+    """Find the dearest list price of a service; rows without a price say that it is quoted per project.
+
+    Raises:
+        InputError: A price that is no number, or is not per `unit`.
+    """
     found = [
         ListPrice(
             provider=row.required("provider"),
             price=rates.convert(
                 Money(
-                    amount=_decimal(row, "price"),
+                    amount=_price_per(unit, row),
                     currency=parse_currency(row.required("currency"), f"{row.file}:{row.line} currency"),
                 ),
                 currency,
@@ -101,24 +108,14 @@ def _find_dearest(catalogue: Catalogue, service: str, currency: str, rates: Exch
     return max(found, key=lambda item: item.price.amount, default=None)
 
 
-_PRICE_DIGITS = 6
-
-
-def _decimal(row: Row, column: str) -> Decimal:
-    given = row.required(column)
+def _price_per(unit: str, row: Row) -> Decimal:
+    row.required("unit")
+    row.one_of("unit", (unit,))
+    given = row.required("price")
     try:
         number = Decimal(given)
     except InvalidOperation:
         number = Decimal("NaN")
     if number.is_finite() and number >= 0:
         return number
-    raise InputError(
-        Message(
-            "{file}, line {line}, column {column}: got {given}, takes {wanted}",
-            file=row.file,
-            line=row.line,
-            column=column,
-            given=given,
-            wanted=Message("a number"),
-        )
-    )
+    raise PriceCells(row=row).bad(column="price", given=given, wanted=Message("a number"))

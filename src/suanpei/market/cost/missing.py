@@ -124,9 +124,9 @@ def _missing_tax(tax: Tax, total: Money, rates: Sequence[Decimal]) -> MissingPar
         currency=total.currency,
         worst=None if rate is None else (total * rate).rounded(),
         basis=None if rate is None else Message("{rate} of the total", rate=f"{float(rate):.0%}"),
-        question=Message("ask whether VAT is in the price (6 or 13 % by contract type), and for the invoice type")
+        question=Message("ask whether VAT is in the price, at which rate, and for the invoice type")
         if is_open
-        else Message("ask for the rate of VAT (6 or 13 % by contract type) and the invoice type"),
+        else Message("ask for the rate of VAT and the invoice type"),
     )
 
 

@@ -17,6 +17,7 @@ from suanpei.market.cost.rent import Rental, price_rent
 from suanpei.market.cost.result import Bill, Cost, EarlyExit
 from suanpei.market.cost.tax import read_tax_sides
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, UNKNOWN_TAX, Charges, Payment, Tax
+from suanpei.market.tie import PRICE_STEP
 from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.units import MONTH_HOURS
@@ -178,7 +179,7 @@ def find_tie_price(best_total: Money, *, gpus: int, hours: float) -> Money:
     if gpus < 1 or hours <= 0:
         raise InputError(Message("{field} must be above {least}, got {given}", field="hours", least=0, given=hours))
     amount = best_total.amount / (gpus * exact(hours))
-    return Money(amount=amount.quantize(Decimal("0.0001"), rounding=ROUND_FLOOR), currency=best_total.currency)
+    return Money(amount=amount.quantize(PRICE_STEP, rounding=ROUND_FLOOR), currency=best_total.currency)
 
 
 def _price_exit(rental: Rental, total: Money, charges: Charges) -> EarlyExit | None:

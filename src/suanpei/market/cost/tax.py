@@ -4,10 +4,10 @@
 
     in = out · (1 + rate)
 
-Exact in fractions, rounded once to the cent. A price whose state or rate nobody states has no counterpart: which one it
-is can move a bill by 13 %. A seller who leaves tax open may have it in the price or add it; one who adds it at no
-stated rate adds one of the rates of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading
-is never better than the truth, so nobody gains in a ranking by leaving tax unsaid.
+Exact in fractions, rounded once to the cent. A price whose state or rate nobody states has no counterpart. A
+seller who leaves tax open may have it in the price or add it; one who adds it at no stated rate adds one of the rates
+of value-added tax for such contracts (``catalog/tax_rates.csv``). The worst reading is never better than the truth, so
+nobody gains in a ranking by leaving tax unsaid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from suanpei.errors import InputError
+from suanpei.market.price_rows import PriceCells
 from suanpei.messages import Message
 from suanpei.money import Money
 
@@ -110,16 +110,8 @@ def load_tax_rates(catalogue: Catalogue) -> TaxRates:
     for row in catalogue.table("tax_rates"):
         rate = row.number("rate_fraction")
         if rate is None or not 0 <= rate < 1:
-            raise InputError(
-                Message(
-                    "{file}, line {line}, column {column}: got {given}, takes {wanted}",
-                    file=row.file,
-                    line=row.line,
-                    column="rate_fraction",
-                    given=row.text("rate_fraction"),
-                    wanted=Message("a share between 0 and 1, such as 0.06"),
-                )
-            )
+            wanted = Message("a share between 0 and 1, such as 0.06")
+            raise PriceCells(row=row).bad(column="rate_fraction", given=row.text("rate_fraction"), wanted=wanted)
         rates.setdefault(row.text("currency"), set()).add(Decimal(repr(rate)))
     return TaxRates(by_currency={currency: tuple(sorted(found)) for currency, found in rates.items()})
 

@@ -15,10 +15,9 @@ from math import gcd
 from typing import TYPE_CHECKING, Literal
 
 from suanpei.market.cost.tax import worst_tax_factor
-from suanpei.market.terms import DAY_HOURS
 from suanpei.messages import Message
 from suanpei.planner.billing import count_paid_hours
-from suanpei.units import HOUR_S
+from suanpei.units import DAY_HOURS, HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

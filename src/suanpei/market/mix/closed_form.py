@@ -167,16 +167,18 @@ class SavingRegion:
     """From this burst share on everything is reserved and a mix saves nothing: 1/r. [-]"""
 
 
+QUOTED_SAVING = 0.3
+"""What is often quoted for a mix, without source and without saying against what: a claim to check, no figure of ours.
+[-]"""
 BASE_SHARES = (0.0, 0.2, 0.4, 0.6, 0.8)
+"""Base shares for which the claim is worked out. [-]"""
 
 
-def map_saving(price_ratio: float, saving: float = 0.3, base_shares: Sequence[float] = BASE_SHARES) -> SavingRegion:
+def map_saving(price_ratio: float) -> SavingRegion:
     """Say for which demand of two levels the often-quoted saving is true.
 
     Args:
         price_ratio: On-demand over reserved price, r. [-]
-        saving: Against all reserved at the peak. [-]
-        base_shares: Rows of the table. [-]
 
     Raises:
         InputError: The ratio is not above zero.
@@ -185,15 +187,15 @@ def map_saving(price_ratio: float, saving: float = 0.3, base_shares: Sequence[fl
     rows = tuple(
         SavingRow(
             base_share=share,
-            most_burst_share=most_burst_share(saving, price_ratio=price_ratio, base_share=share),
+            most_burst_share=most_burst_share(QUOTED_SAVING, price_ratio=price_ratio, base_share=share),
         )
-        for share in base_shares
+        for share in BASE_SHARES
     )
     return SavingRegion(
-        saving=saving,
+        saving=QUOTED_SAVING,
         price_ratio=price_ratio,
         rows=rows,
-        highest_base_share=1.0 - saving,
+        highest_base_share=1.0 - QUOTED_SAVING,
         break_even_share=min(1.0 / price_ratio, 1.0),
     )
 
@@ -213,7 +215,11 @@ def break_even_hours(*, period_hours: float, reserved_price: float, on_demand_pr
         >>> break_even_hours(period_hours=730, reserved_price=10, on_demand_price=25)
         292.0
     """
-    for field, given in (("period_hours", period_hours), ("reserved", reserved_price), ("on_demand", on_demand_price)):
+    for field, given in (
+        ("period_hours", period_hours),
+        ("reserved_price", reserved_price),
+        ("on_demand_price", on_demand_price),
+    ):
         _check_above_zero(field, given)
     return period_hours * reserved_price / on_demand_price
 

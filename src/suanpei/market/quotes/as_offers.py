@@ -14,6 +14,7 @@ from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.cluster import build_cluster
 from suanpei.market.offer import Offer
+from suanpei.market.offer_notes import SPOT_QUESTION, ask_links
 from suanpei.market.quotes.band_check import COMPONENT_FLAG, find_band, is_far_below, make_bands
 from suanpei.market.quotes.sold_units import count_sold
 from suanpei.market.quotes.taken_terms import choose_term, choose_tier
@@ -188,13 +189,7 @@ class _Maker:
     def _links(self, accelerator: str, links: str, provider: str, asked: list[Message]) -> str:
         """Give the links that a cluster can be built of; empty, and asked, where they are unknown or not understood."""
         if not links:
-            asked.append(
-                Message(
-                    "the offer of {provider} names no links and is planned at its worst reading: ask what joins the "
-                    "cards, in the node and between nodes",
-                    provider=provider,
-                )
-            )
+            asked.append(ask_links(provider))
             return ""
         if self._can_be_read(accelerator, links):
             return links
@@ -265,7 +260,7 @@ def _ask_about_price(quoted: QuotedOffer, provider: str, tier: Tier) -> list[Mes
             )
         )
     if tier == "spot":
-        asked.append(Message("spot machines may be taken back: ask for the notice and the rate of interruptions"))
+        asked.append(SPOT_QUESTION)
     if MODIFIED_FLAG in quoted.flags:
         asked.append(Message("the card of {provider} is modified: ask for the warranty", provider=provider))
     return asked

@@ -13,12 +13,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from suanpei.machine.accelerator_table import load_accelerators
-from suanpei.market.quotes.plausible import Bands
+from suanpei.market.quotes.plausible import CHEAP_FLAG, FAR_FLAG, MOST_OTHER_UNITS, OTHER_UNIT, Bands, flag_far
 from suanpei.market.quotes.price_questions import ask_unit
 from suanpei.market.quotes.quoted import Question, Reading
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.market.quotes.unit_options import OPEN_PERIODS
-from suanpei.messages import Message
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Offer
@@ -28,13 +27,6 @@ if TYPE_CHECKING:
 
 COMPONENT_FLAG = "component_price"
 """The flag of a price that leaves out the machine around the card; no band is of such prices."""
-CHEAP_FLAG = "too_cheap_unit_suspect"
-DEAR_FLAG = "too_dear_unit_suspect"
-FAR_FLAG = "price_far_from_band"
-"""The flags of an amount outside its band: another unit would bring it there, or none would."""
-_MOST_OTHERS = 3
-"""Other readings shown beside a suspicious one. [-]"""
-_OTHER_UNIT = Message("the words say otherwise; only the price band speaks for it")
 
 
 def make_bands(context: QuoteContext) -> Bands:
@@ -113,8 +105,7 @@ class _Holder:
         if held[0].is_plausible or offer.price_per_accelerator_hour.amount is None:
             return replace(offer, readings=held)
         others = self._others(offer, held[0])
-        far = CHEAP_FLAG if band.ratio(held[0].amount) < 1 else DEAR_FLAG
-        flags = tuple(sorted({*offer.flags, far if others else FAR_FLAG}))
+        flags = tuple(sorted({*offer.flags, flag_far(band, held[0].amount, has_other_unit=bool(others))}))
         flagged = replace(offer, readings=(*held, *others), flags=flags, confidence="low")
         asked = ask_unit(flagged, set(flags))
         if asked is not None:
@@ -139,13 +130,13 @@ class _Holder:
                     billed="card" if cards == 1 else "node",
                     period_hours=hours,
                     is_plausible=True,
-                    why=_OTHER_UNIT,
+                    why=OTHER_UNIT,
                 )
                 unit = replace(offer, readings=(other,), accelerators_per_unit=cards)
                 band = find_band(unit, self._bands)
                 if hours * cards != written and band is not None and band.holds(other.amount):
                     found.append(other)
-        return found[:_MOST_OTHERS]
+        return found[:MOST_OTHER_UNITS]
 
 
 class CheapOffers:

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from suanpei.market.offer import USUAL_NODE_GPUS
 from suanpei.market.quotes.plausible import compare_amounts
 from suanpei.market.quotes.quoted import Reading
 from suanpei.messages import Message
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 SERIES_TOLERANCE = Fraction(1, 20)
 """Prices per card of one series lie within 5 % of each other: discounts are larger, rounding is smaller. [-]"""
-USUAL_NODE_GPUS = 8
-"""Node size tried for a price whose row names none. A smaller multiple is no rare ratio of on-demand to spot: it counts
-only where the band contradicts the price. [-]"""
 _LEAST_SERIES = 2
 _LEAST_CURRENCY_SERIES = 3
 
@@ -105,6 +103,7 @@ def _node_slip(draft: Draft, by_amount: Mapping[Fraction, list[Draft]]) -> int |
     if not is_settled or not draft.readings or draft.readings[0].billed != "card" or draft.amount is None:
         return None
     gpus = draft.unit_gpus if draft.unit_gpus and draft.unit_gpus > 1 else USUAL_NODE_GPUS
+    # a smaller multiple is no rare ratio of on-demand to spot: it counts only where the band contradicts the price
     if gpus < USUAL_NODE_GPUS and draft.is_plausible is not False:
         return None
     for remark, label in zip(draft.row.amounts, draft.row.labels, strict=True):

@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
+from suanpei.market.offer import USUAL_NODE_GPUS
 from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
 from suanpei.market.quotes.text.charge import make_charges
 from suanpei.market.quotes.text.count import SPREAD_FLAG
 from suanpei.market.quotes.text.link import NO_LINKS
-from suanpei.market.quotes.text.unit import PERIOD_HOURS
 from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
-from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, Payment, Term
+from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, PERIOD_HOURS, Payment, Term
 
 if TYPE_CHECKING:
     from datetime import date
@@ -48,7 +48,6 @@ INFERENCES = frozenset(
 """Flags of offers of which something was inferred or is only a part."""
 _LONG_TERM_HOURS = 12 * PERIOD_HOURS["month"]
 """From this shortest rental on it is flagged. [h]"""
-_USUAL_NODE_GPUS = 8
 
 
 def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
@@ -185,7 +184,7 @@ def _flags(draft: Draft, *, count: int | None, links: str, currency: str, as_of:
     else:
         _flag_price(draft, flags, currency)
     gpus = draft.unit_gpus or 1
-    if gpus not in (1, _USUAL_NODE_GPUS):
+    if gpus not in (1, USUAL_NODE_GPUS):
         flags.add(f"{gpus}_gpu_node")
     if links == NO_LINKS and gpus > 1:
         flags.add("no_ib")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.text.unit import PERIOD_HOURS
+from suanpei.market.terms import PERIOD_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from suanpei.market.indicative import PriceTerms, quote_indicative
+from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from datetime import date
@@ -30,6 +31,14 @@ PLAUSIBLE_FACTOR = Fraction(14, 5)
 """√8 to one decimal. [-]"""
 OTHER_MARKET_FACTOR = Fraction(2)
 """How far a band of the other market is widened. [-]"""
+CHEAP_FLAG = "too_cheap_unit_suspect"
+DEAR_FLAG = "too_dear_unit_suspect"
+FAR_FLAG = "price_far_from_band"
+"""The flags of an amount outside its band: another unit would bring it there, or none would."""
+OTHER_UNIT = Message("the words say otherwise; only the price band speaks for it")
+"""Why a unit that would bring an amount into its band is listed."""
+MOST_OTHER_UNITS = 3
+"""Such units listed beside an amount. [-]"""
 _EXTRA_TIERS: dict[str, Tier] = {"spot": "spot", "marketplace": "marketplace"}
 
 
@@ -60,6 +69,19 @@ class Band:
     def ratio(self, amount: Fraction) -> Fraction:
         """Give an amount over the middle of the band: 8 is eight times too dear. [-]"""
         return compare_amounts(amount, (self.low + self.high) / 2)
+
+
+def flag_far(band: Band | None, amount: Fraction, *, has_other_unit: bool) -> str:
+    """Give the flag of an amount outside its band.
+
+    Args:
+        band: That the amount is held against. [-]
+        amount: Per accelerator-hour. [currency/card-hour]
+        has_other_unit: Whether another unit would bring it there. [-]
+    """
+    if not has_other_unit:
+        return FAR_FLAG
+    return CHEAP_FLAG if band is not None and band.ratio(amount) < 1 else DEAR_FLAG
 
 
 def compare_amounts(amount: Fraction, reference: Fraction) -> Fraction:

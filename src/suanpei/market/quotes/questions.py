@@ -9,7 +9,7 @@ from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.price_questions import ask_currency, ask_discount, ask_missing_price, ask_part, ask_unit
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.quotes.text.count import SPREAD_FLAG
-from suanpei.market.quotes.text.unit import PERIOD_HOURS
+from suanpei.market.terms import PERIOD_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

@@ -31,10 +31,10 @@ from suanpei.market.quotes.running_text import TextReader
 from suanpei.market.quotes.tables import TableReader
 from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
-from suanpei.market.quotes.text.unit import THIRTY_DAYS_HOURS
 from suanpei.market.quotes.text.words import load_words
 from suanpei.market.quotes.titles import TitleReader, name_sellers
 from suanpei.market.quotes.totals import check_total
+from suanpei.market.terms import THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, cast
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.market.quotes.likely import take_likely
 from suanpei.market.quotes.pflops import count_pflops, dense_pflops
+from suanpei.market.quotes.plausible import FAR_FLAG, MOST_OTHER_UNITS, OTHER_UNIT, flag_far
 from suanpei.market.quotes.quoted import Reading
 from suanpei.market.quotes.text.charge import host_per_card
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.market.quotes.unit_options import OPEN_PERIODS, Option, UnitKey, list_options, period_options
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.draft import Draft
     from suanpei.market.quotes.plausible import Band, Bands
     from suanpei.market.quotes.quoted import Billed
-
-_MOST_OTHERS = 3
-"""Other readings shown beside a suspicious one. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -173,12 +171,8 @@ class Settler:
     def _suspect(self, draft: Draft, taken: _Priced) -> None:
         """Flag an amount that its own words put far from the band, and add the units that would bring it there."""
         others = [reading for one in self._others(draft, taken) if (reading := _reading(draft, one)).is_plausible]
-        draft.readings += others[:_MOST_OTHERS]
-        is_cheap = taken.band is not None and taken.band.ratio(draft.readings[0].amount) < 1
-        if others:
-            draft.flag("too_cheap_unit_suspect" if is_cheap else "too_dear_unit_suspect")
-        else:
-            draft.flag("price_far_from_band")
+        draft.flag(flag_far(taken.band, draft.readings[0].amount, has_other_unit=bool(others)))
+        draft.readings += others[:MOST_OTHER_UNITS]
 
     def _others(self, draft: Draft, taken: _Priced) -> tuple[_Priced, ...]:
         """List the units that the words do not name: the other of card and node, and other periods."""
@@ -188,7 +182,6 @@ class Settler:
         if key not in self._other_options:
             periods = dict.fromkeys((option.period_hours, *(PERIOD_HOURS[name] for name in OPEN_PERIODS)))
             billeds: tuple[tuple[Billed, int], ...] = (("card", 1), ("node", gpus)) if gpus > 1 else (("card", 1),)
-            why = Message("the words say otherwise; only the price band speaks for it")
             self._other_options[key] = tuple(
                 self._price(
                     draft,
@@ -198,7 +191,7 @@ class Settler:
                         divisor=hours * cards,
                         is_worded=False,
                         is_supported=False,
-                        why=why,
+                        why=OTHER_UNIT,
                     ),
                 )
                 for billed, cards in billeds
@@ -255,7 +248,7 @@ class Settler:
             draft.flag("pflops_of_card_unknown")
             draft.taken = draft.is_plausible = None
         elif draft.is_plausible is False and counted is None:
-            draft.flag("price_far_from_band")
+            draft.flag(FAR_FLAG)
 
 
 def _reading(draft: Draft, priced: _Priced) -> Reading:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.offer import NODE8_CARDS
+from suanpei.market.offer import USUAL_NODE_GPUS
+from suanpei.market.offer_notes import say_by_card
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def count_sold(quoted: QuotedOffer, node_gpus: int, provider: str) -> SoldUnits 
         node_gpus: Cards of the node that the card is usually rented in. [-]
         provider: Name of the seller. [-]
     """
-    node = min(node_gpus, NODE8_CARDS)
+    node = min(node_gpus, USUAL_NODE_GPUS)
     unit, count, least = quoted.accelerators_per_unit or 1, quoted.count, quoted.minimum_count or 1
     said: list[Message] = []
     asked: list[Message] = []
@@ -45,7 +46,7 @@ def count_sold(quoted: QuotedOffer, node_gpus: int, provider: str) -> SoldUnits 
     if least > max(unit, node):
         return Message("its price holds only from {least} cards on", least=least)
     if quoted.accelerators_per_unit is None and least == 1:
-        said.append(Message("the offer of {provider} is taken as sold by the card", provider=provider))
+        said.append(say_by_card(provider))
     if least > unit:
         unit = least
         said.append(

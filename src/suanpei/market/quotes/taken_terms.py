@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from suanpei.market.offer_notes import say_term
 from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
-from suanpei.market.terms import DAY_HOURS
-from suanpei.messages import Message
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, MONTH_HOURS
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Tier
     from suanpei.market.quotes.quoted import QuotedOffer
     from suanpei.market.terms import Term
+    from suanpei.messages import Message
 
 
 def choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Term:
@@ -24,21 +24,8 @@ def choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Term
         hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
         pricing = "monthly" if hours >= MONTH_HOURS else "daily" if hours >= DAY_HOURS else "on_demand"
     term = WAYS_OF_PAYING[pricing].term
-    said.append(_say_term(term, provider))
+    said.append(say_term(term, provider))
     return term
-
-
-def _say_term(term: Term, provider: str) -> Message:
-    """Say which term was taken."""
-    if term.minimum_hours >= YEAR_HOURS:
-        return Message("the offer of {provider} names no term and is read as bound for a year", provider=provider)
-    if term.is_month_billed:
-        return Message("the offer of {provider} names no term and is read as paid by the month", provider=provider)
-    if term.billing_hours >= 7 * DAY_HOURS:
-        return Message("the offer of {provider} names no term and is read as paid by the week", provider=provider)
-    if term.billing_hours >= DAY_HOURS:
-        return Message("the offer of {provider} names no term and is read as paid by the day", provider=provider)
-    return Message("the offer of {provider} names no term and is read as paid by the hour", provider=provider)
 
 
 def choose_tier(quoted: QuotedOffer, term: Term) -> Tier:

@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from suanpei.market.terms import MOST_TAX_FRACTION
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
 _ROUNDING = Fraction(1, 200)
 """How far two sides may differ by the rounding of what is written; a per cent of tax more is twice that. [-]"""
 _PERCENT = 100
-_MOST_PERCENT = 30
-"""No value-added tax is higher. [%]"""
 
 
 def join_tax_sides(drafts: Sequence[Draft]) -> list[Draft]:
@@ -34,7 +34,7 @@ def join_tax_sides(drafts: Sequence[Draft]) -> list[Draft]:
         stated = inside.tax.rate_fraction if inside.tax.rate_fraction is not None else outside.tax.rate_fraction
         if stated is None:
             percent = (ratio - 1) * _PERCENT
-            if percent.denominator == 1 and 0 < percent <= _MOST_PERCENT:
+            if percent.denominator == 1 and 0 < percent <= MOST_TAX_FRACTION * _PERCENT:
                 inside.tax = replace(inside.tax, rate_fraction=Decimal(int(percent)) / _PERCENT)
                 kept.remove(outside)
                 continue

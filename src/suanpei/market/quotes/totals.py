@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.quoted import Question
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from suanpei.market.quotes.text.term import LONG_PERIODS, PERIOD_OF_PRICING
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, THIRTY_DAYS_HOURS
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:

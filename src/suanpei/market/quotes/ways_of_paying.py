@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.text.unit import PERIOD_HOURS
-from suanpei.market.terms import Term
+from suanpei.market.terms import PERIOD_HOURS, Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

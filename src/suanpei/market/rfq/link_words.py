@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.machine.scale_up import WITHOUT_PEER_ACCESS
-from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_gbit, write_rate
+from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_rate
 from suanpei.messages import Message
+from suanpei.units import format_gbit
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.specification import NetworkNeed, Specification
@@ -70,9 +71,9 @@ def _say_network(network: NetworkNeed) -> Message:
         return Message("{name} per machine, or better", name=network.name)
     figures = {
         "name": network.name,
-        "total": write_gbit(network.node_bytes_per_s),
+        "total": format_gbit(network.node_bytes_per_s),
         "ports": network.ports,
-        "port": write_gbit(network.port_bytes_per_s),
+        "port": format_gbit(network.port_bytes_per_s),
     }
     if network.technology == "ethernet":
         return Message(

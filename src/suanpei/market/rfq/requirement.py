@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.messages import Message
-from suanpei.units import GIGA
+from suanpei.units import GIGA, KILO, MEGA, TERA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-BITS = 8.0
-KILO = 1e3
-MEGA = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +40,8 @@ def write_bytes(size_bytes: float) -> str:
         >>> write_bytes(987_751_890_944.0), write_bytes(240e6), write_bytes(3.2e12)
         ('988 GB', '0.24 GB', '3.2 TB')
     """
-    if size_bytes >= KILO * GIGA:
-        return f"{size_bytes / GIGA / KILO:,.3g} TB" if size_bytes < KILO**2 * GIGA else f"{size_bytes / 1e12:,.0f} TB"
+    if size_bytes >= TERA:
+        return f"{size_bytes / TERA:,.3g} TB" if size_bytes < KILO * TERA else f"{size_bytes / TERA:,.0f} TB"
     return f"{_short(size_bytes / GIGA)} GB"
 
 
@@ -60,16 +56,6 @@ def write_rate(bytes_per_s: float) -> str:
         if bytes_per_s >= 0.9995 * scale:
             return f"{_short(bytes_per_s / scale)} {unit}"
     return f"{bytes_per_s:.0f} B/s"
-
-
-def write_gbit(bytes_per_s: float) -> str:
-    """Write a rate as networks are sold, without its unit, Gbit/s. [B/s]
-
-    Example:
-        >>> write_gbit(50e9)
-        '400'
-    """
-    return f"{bytes_per_s * BITS / GIGA:g}"
 
 
 def _short(value: float) -> str:

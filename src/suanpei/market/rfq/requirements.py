@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.rfq.acceptance_words import acceptance_requirements
 from suanpei.market.rfq.link_words import link_requirements
-from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_bytes, write_gbit, write_rate
+from suanpei.market.rfq.requirement import Requirement, to_be_stated, write_bytes, write_rate
 from suanpei.messages import Message, name_duration
-from suanpei.units import DAY_S
+from suanpei.units import DAY_S, format_gbit
 
 if TYPE_CHECKING:
     from suanpei.market.rfq.specification import Specification, StorageNeed
@@ -209,7 +209,7 @@ def _say_pull(need: Specification) -> Message:
     return Message(
         "A line of {rate} Gbit/s or more into the storage: {size} are brought in, for which the plan counts {time};"
         " state the rate out",
-        rate=write_gbit(storage.uplink_bytes_per_s),
+        rate=format_gbit(storage.uplink_bytes_per_s),
         size=write_bytes(storage.moved_in_bytes),
         time=name_duration(storage.pull_s),
     )

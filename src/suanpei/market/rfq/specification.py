@@ -21,6 +21,7 @@ from suanpei.market.rfq.software import (
     transfers_directly,
 )
 from suanpei.messages import Message
+from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
     from datetime import date
@@ -165,7 +166,7 @@ def build_specification(plan: PlannedRental, row: PlannedRow, catalogue: Catalog
         accelerator=accelerator.name,
         vendor=accelerator.vendor,
         form_factor=accelerator.form_factor,
-        memory_gb=round(accelerator.marketed_bytes / 2**30, 1),
+        memory_gb=round(accelerator.marketed_bytes / GIB_BYTES, 1),
         gpus=row.gpus,
         nodes=row.nodes,
         gpus_per_node=gpus_per_node,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from suanpei.messages import Wording
@@ -38,10 +37,6 @@ class FormWords:
     def choices(self, choices: str, language: FormLanguage) -> dict[str, str]:
         """Give the words of a list in one language, by code and in the order shown."""
         return {code: word[language] for code, word in self.table["choices"][choices].items()}
-
-    def choice_hours(self, choices: str, code: str) -> Fraction:
-        """Give how long a unit of time among the choices is. [h]"""
-        return Fraction(self.table["choices"][choices][code]["hours"])
 
     def read_choice(self, choices: str, text: str) -> str | None:
         """Find the code of what a seller picked, in either language or as the code itself; None where it is none."""

@@ -146,8 +146,6 @@ def _say_break_even(even: BreakEven) -> list[Message]:
 def _say_region(region: SavingRegion, result: MixResult) -> list[Message]:
     """Say for which demand the saving is true, and whether for this one."""
     ratio = f"{region.price_ratio:.3g}"
-    if region.price_ratio <= 1:
-        return [Message("At a ratio of {ratio} elastic cards are no dearer: nothing is to be reserved.", ratio=ratio)]
     limits = [
         Message(
             "base {base}: peak for at most {burst} of the time",

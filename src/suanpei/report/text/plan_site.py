@@ -9,7 +9,7 @@ from suanpei.messages import Message
 from suanpei.report.locale import translate
 from suanpei.report.text.figures import say_duration
 from suanpei.report.text.layout import Paragraph, heading
-from suanpei.units import GIGA
+from suanpei.units import GIGA, MEGA, format_gbit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,7 +38,7 @@ def _say_data(path: DataPath, lang: Language) -> list[Message]:
         Message(
             "Storage: training reads {read} MB/s of the {rate} GB/s counted on; a checkpoint of {checkpoint} GB takes"
             " {write}; {stored} GB are stored, {capacity} GB of a shared file system keep it from slowing.",
-            read=f"{path.read_bytes_per_s / 1e6:,.3g}",
+            read=f"{path.read_bytes_per_s / MEGA:,.3g}",
             rate=f"{path.storage_bytes_per_s / GIGA:g}",
             checkpoint=to_gb_text(path.checkpoint_bytes),
             write=say_duration(path.checkpoint_write_s, lang),
@@ -54,7 +54,7 @@ def _say_pull(path: DataPath, lang: Language) -> Message:
         "moved": to_gb_text(path.moved_in_bytes),
         "data": to_gb_text(path.data_bytes),
         "pull": say_duration(path.pull_s, lang),
-        "uplink": f"{path.uplink_bytes_per_s * 8 / GIGA:g}",
+        "uplink": format_gbit(path.uplink_bytes_per_s),
     }
     if path.wait_s < SHORTEST_SAID_S:
         return Message(

@@ -45,7 +45,7 @@ PLAIN: Mapping[str, Message] = {
     "price_expired": Message("no longer valid"),
     "price_far_from_band": Message("far from what others ask for this card"),
     "price_missing": Message("no price"),
-    "prices_disagree": Message("the price per card-hour and the one per machine-month are not the same price"),
+    "prices_disagree": Message("two prices of it that should be the same, or its price and its total, are not"),
     "quantity_unit_missing": Message("the quantity does not say whether it counts cards or machines"),
     "reserved": Message("for a committed term"),
     "spot": Message("may be taken back by the seller"),

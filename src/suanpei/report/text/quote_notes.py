@@ -12,7 +12,7 @@ from suanpei.report.locale import translate
 from suanpei.report.text.figures import UNKNOWN
 from suanpei.report.text.layout import ByWidth, Paragraph, heading
 from suanpei.report.text.quote_flags import say_flag
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,6 @@ _MOST_OTHERS = 3
 """Readings listed beside the one taken; the first are those in the price band, the JSON result holds all. [-]"""
 _DECIMALS = 3
 """Of a price per card-hour as it is shown. [-]"""
-_DAY_HOURS = 24.0
 _COLUMN = re.compile(r"[A-Z]+(?=\d+$)")
 
 
@@ -231,7 +230,7 @@ def say_length(hours: float) -> Message | None:
     if hours % MONTH_HOURS == 0:
         months = hours / MONTH_HOURS
         return Message("a month") if months == 1 else Message("{count:g} months", count=months)
-    if hours % _DAY_HOURS == 0:
-        days = hours / _DAY_HOURS
+    if hours % DAY_HOURS == 0:
+        days = hours / DAY_HOURS
         return Message("a day") if days == 1 else Message("{count:g} days", count=days)
     return Message("{count:g} hours", count=hours)

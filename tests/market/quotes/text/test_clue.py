@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from suanpei.market.quotes.text.charge import bill_stopped, make_charges
+from suanpei.market.quotes.text.charge import make_charges
 from suanpei.market.quotes.text.clues import NO_CLUES, join_clues
 from suanpei.market.quotes.text.term import NO_TERMS
 from suanpei.market.quotes.text.words import plain
-from suanpei.money import Money
 from tests.market.quotes.samples import CLUES
 
 MONTH = 730
@@ -110,12 +109,6 @@ def test_charges_are_read(text: str, storage: str | None, egress: str | None) ->
     charges = make_charges(CLUES.read("charges", text).charges, "CNY")
     assert (charges.storage_per_gb_month and charges.storage_per_gb_month.amount) == (storage and Decimal(storage))
     assert (charges.egress_per_gb and charges.egress_per_gb.amount) == (egress and Decimal(egress))
-
-
-def test_a_stopped_disk_is_billed_by_the_month() -> None:
-    charges = make_charges(CLUES.read("charges", "disk $0.1/GB/month").charges, "USD")
-    assert bill_stopped(charges, Decimal(500), Decimal(2)) == Money(amount=Decimal("100.0"), currency="USD")
-    assert bill_stopped(make_charges((), "USD"), Decimal(500), Decimal(2)) is None
 
 
 @pytest.mark.parametrize(

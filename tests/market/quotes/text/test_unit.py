@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from suanpei.market.quotes.text.unit import PERIOD_HOURS, Unit, join_units
+from suanpei.market.quotes.text.unit import Unit, join_units
 from suanpei.market.quotes.text.words import plain
+from suanpei.market.terms import PERIOD_HOURS
 from tests.market.quotes.samples import CLUES
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.names import MEMORY, MEMORY_SIZES_GB, resolve_accelerator
 from suanpei.market.quotes.quoted import Place, QuotedOffer, QuotedPrice, Reading
-from suanpei.market.terms import UNKNOWN_TAX, Term
+from suanpei.market.terms import HOURLY, UNKNOWN_TAX
 from suanpei.messages import Message
 from suanpei.units import GIB_BYTES
 
@@ -29,7 +29,7 @@ MARKETPLACES = frozenset({"vast", "vastai"})
 """Catalogue names of sellers whose prices are set by private hosts."""
 MOST_INSTANCE_GPUS = 64
 """More cards than any instance holds. [-]"""
-HOURLY = Term(billing_hours=1.0)
+
 FORM = re.compile(r"(?<![a-z])(sxm\d?|pci-?e|nvl(?!ink))", re.IGNORECASE)
 _HOUR = Fraction(1)
 _LABEL_TOLERANCE = 0.03

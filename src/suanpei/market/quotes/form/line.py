@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, cast
 
 from suanpei.errors import InputError
 from suanpei.machine.names import resolve_accelerator
+from suanpei.market.offer import USUAL_NODE_GPUS
 from suanpei.market.quotes.form.price import FormPrice, StatedPrice, read_price
 from suanpei.market.quotes.form.values import LineValues, ask_for_blanks, read_values
 from suanpei.market.quotes.quoted import Place, QuotedOffer
 from suanpei.market.rfq.fields import FIELDS_BY_KEY
-from suanpei.market.terms import DAY_HOURS, Charges, Payment, Tax, Term
+from suanpei.market.terms import PERIOD_HOURS, Charges, Payment, Tax, Term
 from suanpei.messages import Message, Wording
 from suanpei.money import Money
-from suanpei.units import GIB_BYTES, MONTH_HOURS, YEAR_HOURS
+from suanpei.units import DAY_HOURS, GIB_BYTES, MONTH_HOURS, YEAR_HOURS
 
 if TYPE_CHECKING:
     from datetime import date
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from suanpei.money import ExchangeRates
     from suanpei.provenance import Confidence
 
-_USUAL_NODE_GPUS = 8
 _NETWORK_WORDS = {"infiniband": "IB", "roce": "RoCE", "ethernet": "Ethernet"}
 
 
@@ -74,7 +74,7 @@ def read_line(
     accelerator = _find_accelerator(line, values, reader, basis.catalogue)
     unit_gpus = _unit_gpus(values)
     price = read_price(_stated_price(values), line, reader, currency=basis.currency, rates=basis.rates)
-    term = _term(values, reader.words)
+    term = _term(values)
     _check_network(line, values, reader)
     return QuotedOffer(
         source=Place(file=basis.file, sheet=line.sheet, row=line.row, cell=price.place),
@@ -165,7 +165,7 @@ def _unit_gpus(values: LineValues) -> int | None:
     return 1 if sold_by == "card" else values.counts["gpus_per_node"]
 
 
-def _term(values: LineValues, words: FormWords) -> Term | None:
+def _term(values: LineValues) -> Term | None:
     """Give for how long the price is paid; None where billing or the shortest rental is open."""
     billing, unit, number = (
         values.choices["billing"],
@@ -174,8 +174,8 @@ def _term(values: LineValues, words: FormWords) -> Term | None:
     )
     if billing is None or number is None or (unit is None and number != 0):
         return None
-    least_hours = Fraction(number) * words.choice_hours("period", unit) if unit else Fraction(0)
-    return Term(billing_hours=float(words.choice_hours("billing", billing)), minimum_hours=float(least_hours))
+    least_hours = Fraction(number) * PERIOD_HOURS[unit] if unit else Fraction(0)
+    return Term(billing_hours=float(PERIOD_HOURS[billing]), minimum_hours=float(least_hours))
 
 
 def _links(values: LineValues) -> str:
@@ -230,7 +230,7 @@ def _flags(
         ("non_nvidia", accelerator is not None and accelerator.vendor != "NVIDIA"),
         ("pcie", choices["in_node"] == "pcie"),
         ("no_ib", choices["network"] == "none" and (unit_gpus or 1) > 1),
-        (f"{unit_gpus}_gpu_node", unit_gpus not in (None, 1, _USUAL_NODE_GPUS)),
+        (f"{unit_gpus}_gpu_node", unit_gpus not in (None, 1, USUAL_NODE_GPUS)),
         ("no_quantity", values.counts["count"] is None),
         ("spot", choices["pricing"] == "spot"),
         ("reserved", choices["pricing"] == "reserved"),

@@ -47,8 +47,6 @@ class Card:
     """Names of the catalogue that it may be; one where it is settled, none where nothing fits."""
     flags: tuple[str, ...]
     assumptions: tuple[Message, ...]
-    is_label_wrong: bool = False
-    """Whether a cloud's instance has another card than the label says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -247,7 +245,6 @@ class CardReader:
             candidates=(accelerator.name,),
             flags=(*flags, *(["non_nvidia"] if accelerator.vendor != "NVIDIA" else [])),
             assumptions=(),
-            is_label_wrong=wrong,
         )
 
     @property

@@ -142,16 +142,3 @@ def host_per_card(charges: tuple[Charge, ...]) -> Fraction | None:
     """Give what the host of one card costs per hour, where it is stated as one amount; None where its size is open."""
     whole = [charge for charge in charges if charge.kind == "host" and not charge.measure]
     return Fraction(whole[0].amount) if whole else None
-
-
-def bill_stopped(charges: Charges, disk_gb: Decimal, months: Decimal) -> Money | None:
-    """Give what a stopped instance still costs: its disk, month by month; None where the disk has no price.
-
-    Args:
-        charges: Of the offer. [-]
-        disk_gb: Size of the disk that is kept. [GB]
-        months: How long it is kept. [month]
-    """
-    if charges.storage_per_gb_month is None:
-        return None
-    return charges.storage_per_gb_month * disk_gb * months

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from suanpei.market.terms import MOST_TAX_FRACTION
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.text.amount import Amount
     from suanpei.market.quotes.text.words import QuoteWords
-
-_MOST_TAX_RATIO = Fraction(13, 10)
-"""Two sums further apart are not the same price with and without tax: no value-added tax is above 27 %. [-]"""
 
 
 class AmountChooser:
@@ -65,7 +63,7 @@ class AmountChooser:
         ratio = max(one.low, other.low) / min(one.low, other.low) if one.low and other.low else None
         if (
             ratio is None
-            or ratio > _MOST_TAX_RATIO
+            or ratio > 1 + MOST_TAX_FRACTION
             or len(units) > 1
             or len({one.currency, other.currency} - {None}) > 1
         ):

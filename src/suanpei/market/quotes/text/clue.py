@@ -12,11 +12,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from suanpei.market.offer import LARGEST_SERVER_GPUS
 from suanpei.market.quotes.pflops import read_claim
 from suanpei.market.quotes.text.amount import Amount, AmountReader
 from suanpei.market.quotes.text.charge import ChargeReader
 from suanpei.market.quotes.text.clues import NO_CLUES, NO_FLAGS, Clues
-from suanpei.market.quotes.text.count import MOST_USUAL_GPUS, SPREAD_FLAG, CountReader, Stock
+from suanpei.market.quotes.text.count import SPREAD_FLAG, CountReader, Stock
 from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate, without_days
 from suanpei.market.quotes.text.denial import DenialReader
 from suanpei.market.quotes.text.link import LinkReader
@@ -164,7 +165,7 @@ class ClueReader:
         if rack is not None:
             return rack, stock
         node_gpus = self.counts.read_node_gpus(rest, is_count=role == "gpus")
-        if node_gpus is not None and node_gpus > MOST_USUAL_GPUS and (role == "gpus" or is_loose):
+        if node_gpus is not None and node_gpus > LARGEST_SERVER_GPUS and (role == "gpus" or is_loose):
             return None, stock or Stock(count=node_gpus, unit="card")
         return node_gpus, stock
 
@@ -228,7 +229,7 @@ class ClueReader:
     def _find_section_node(self, rest: str) -> int | None:
         """Read the cards of a machine that a remark on all rows names (``单位：元/台/月，8卡整机``)."""
         gpus = self.counts.read_node_gpus(rest, is_count=False) if "node" in self.words.billed.groups(rest) else None
-        return gpus if gpus is not None and 1 < gpus <= MOST_USUAL_GPUS else None
+        return gpus if gpus is not None and 1 < gpus <= LARGEST_SERVER_GPUS else None
 
     def _scale(self, role: str, text: str) -> int | None:
         found = _SCALE.search(text) if role in (*UNIT_ROLES, "heading", "section") else None

@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from suanpei.market.offer import LARGEST_SERVER_GPUS
 from suanpei.market.quotes.text.link import LinkReader
 from suanpei.market.quotes.text.words import NOTHING_WORDS
 
@@ -28,8 +29,6 @@ _NOT_COUNT = r"(?![\d.%]|\s*(?:[月日号年]|p(?![a-z])))"
 
 SPREAD_FLAG = "spread_over_sites"
 """The flag of a quote whose total stands over several sites or partitions: not known to be in one fabric."""
-MOST_USUAL_GPUS = 16
-"""More cards (``64x H100``, 卡数 256) are what is on hand, not one machine. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,7 +171,7 @@ class CountReader:
         if not is_stock:
             text = self._coming.sub(" ", text)
         if found := self._stock.search(text):
-            if found["card"] and int(found["near"]) <= MOST_USUAL_GPUS:
+            if found["card"] and int(found["near"]) <= LARGEST_SERVER_GPUS:
                 # "现货 8卡整机 20台"
                 machines = self._machines.search(self._links.without(text), found.end())
                 if machines is not None:
@@ -215,7 +214,7 @@ def _lower(found: re.Match[str]) -> str:
 
 def _keep_node(found: re.Match[str]) -> str:
     """Keep the least number of cards to rent where it may be one machine: ``8卡起租``."""
-    return found.group() if int(found["first"] or found["second"]) <= MOST_USUAL_GPUS else " "
+    return found.group() if int(found["first"] or found["second"]) <= LARGEST_SERVER_GPUS else " "
 
 
 def _stripped(text: str) -> str:

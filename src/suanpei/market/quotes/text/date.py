@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.text.unit import PERIOD_HOURS
+from suanpei.market.terms import PERIOD_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.text.unit import PERIOD_HOURS
 from suanpei.market.quotes.text.words import NOTHING_WORDS
+from suanpei.market.terms import LONGEST_TERM_HOURS, PERIOD_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,6 @@ LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_
 _AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
 _CONTRACT_PERIODS = ("week", "month", "quarter", "half_year", "year")
 _RANGE_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*[-~至到]\s*$")
-_LONGEST_HOURS = 10 * PERIOD_HOURS["year"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -217,7 +216,7 @@ class TermReader:
         if found["half"]:
             return PERIOD_HOURS["half_year"]
         hours = Fraction(found["count"]) * PERIOD_HOURS[self._words.periods.group(found["unit"])]
-        return hours if 0 < hours <= _LONGEST_HOURS else None
+        return hours if 0 < hours <= LONGEST_TERM_HOURS else None
 
     def _read_deposit(self, text: str) -> tuple[Decimal | None, Decimal | None]:
         """Read months of deposit and months paid ahead."""

@@ -7,32 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from suanpei.units import MONTH_HOURS, YEAR_HOURS
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from suanpei.market.quotes.quoted import Billed
     from suanpei.market.quotes.text.words import QuoteWords
-
-PERIOD_HOURS: Mapping[str, Fraction] = {
-    "second": Fraction(1, 3600),
-    "minute": Fraction(1, 60),
-    "hour": Fraction(1),
-    "day": Fraction(24),
-    "week": Fraction(7 * 24),
-    "month": Fraction(MONTH_HOURS),
-    "quarter": Fraction(YEAR_HOURS) / 4,
-    "half_year": Fraction(YEAR_HOURS) / 2,
-    "year": Fraction(YEAR_HOURS),
-}
-"""A month is 730 h and a year 8,760 h. [h]"""
-THIRTY_DAYS_HOURS = Fraction(30 * 24)
-"""A month where the seller counts thirty days. [h]"""
 
 _SHORT = frozenset(
     {"p", "pf", "机", "分", "时", "日", "天", "月", "年", "季", "周", "h", "d", "y", "a", "mo", "min", "mon", "tag"}
