@@ -71,6 +71,21 @@ def test_terms_are_read(role: str, text: str, expected: dict[str, Any]) -> None:
         ("note", "+税", "out", None),
         ("note", "是否含税：是", "in", None),
         ("price", "价税合计11.5", "in", None),
+        ("note", "以上价格为含税价（13%）", "in", "0.13"),
+        ("note", "不含税，税点6个", "out", "0.06"),
+        ("note", "未含税(6%)", "out", "0.06"),
+        ("note", "价格不包含增值税", "out", None),
+        ("note", "价格包含6%增值税", "in", "0.06"),
+        ("note", "税费另计", "out", None),
+        ("note", "All prices exclude VAT (6%).", "out", "0.06"),
+        ("note", "prices do not include 6% VAT", "out", "0.06"),
+        ("note", "VAT is not included", "out", None),
+        ("note", "VAT (6%) not included", "out", "0.06"),
+        ("note", "exclusive of 13% VAT", "out", "0.13"),
+        ("note", "includes 6% VAT", "in", "0.06"),
+        ("tax", "VAT not included", "out", None),
+        ("tax", "VAT included, storage not included", "in", None),
+        ("tax", "不含电费，含税(6%)", "in", "0.06"),
     ],
 )
 def test_tax_is_read(role: str, text: str, state: str, rate: str | None) -> None:
@@ -79,7 +94,9 @@ def test_tax_is_read(role: str, text: str, state: str, rate: str | None) -> None
     assert (tax.state, tax.rate_fraction) == (state, None if rate is None else Decimal(rate))
 
 
-@pytest.mark.parametrize("text", ["是否含税待定", "含税价请咨询", "税费待定", "是否含税"])
+@pytest.mark.parametrize(
+    "text", ["是否含税待定", "含税价请咨询", "税费待定", "是否含税", "包含10%折扣", "price includes 10% discount"]
+)
 def test_an_open_question_of_tax_is_no_answer(text: str) -> None:
     assert CLUES.read("note", text).tax is None
 
