@@ -34,6 +34,8 @@ MONTH = 730
         ("note", "押一付三", {"deposit_months": 1, "prepaid_months": 3}),
         ("note", "付三押一", {"deposit_months": 1, "prepaid_months": 3}),
         ("note", "押金2个月", {"deposit_months": 2}),
+        ("note", "预付一个月，押金一个月", {"deposit_months": 1, "prepaid_months": 1}),
+        ("note", "预付三个月租金", {"prepaid_months": 3}),
         ("note", "prepay 25%", {"prepaid_fraction": Decimal("0.25")}),
         ("note", "预付30%", {"prepaid_fraction": Decimal("0.3")}),
         ("pricing", "年付", {"pricing": "yearly", "prepaid_months": 12}),
