@@ -23,15 +23,17 @@ class TaxReader:
 
     def __init__(self, words: QuoteWords) -> None:
         said = words.tax_words
-        joined = rf"(?:{said['joins'].source})\s*"
+        joined = rf"(?:{said['joins'].source})\s*(?:(?:{said['fillers'].source})\s+)*"
+        behind = rf"\s*(?:费|金|款)?\s*(?:is\s+|are\s+)?(?:{said['out_after'].source}|{said['in_after'].source})"
         self._yes, self._no = said["yes"], said["no"]
         self._out = said["out"]
         self._in = said["in"]
+        self._out_after, self._in_after = said["out_after"], said["in_after"]
         self._wording = re.compile(
             rf"{joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
             rf"|(?:{joined})?(?:{words.tax.source})"
-            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点)\)?)?"
+            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点)\)?)?(?:{behind})?"
         )
         self._question = re.compile(r"是否含税\s*[:为]?\s*(?P<answer>[是否])?")
         self._open = re.compile(rf"(?:{words.tax.source})[^\s,;。、]{{0,4}}?[:请]?\s*(?:{said['open'].source})")
@@ -67,12 +69,16 @@ class TaxReader:
 
     def _of_wording(self, wording: str) -> Tax:
         """Read a wording that may leave out the word for tax: ``含6%``, ``不含6%``, ``加6%``."""
-        tax = read_tax(wording)
-        if tax.state != "unknown":
-            return tax
-        for said, full in ((self._out, _OUT), (self._in, _IN)):
-            if said.pattern.match(wording):
+        for is_said, full in (
+            (self._out_after.has(wording), _OUT),
+            (self._out.pattern.match(wording), _OUT),
+            (self._in_after.has(wording), _IN),
+        ):
+            if is_said:
                 return replace(read_tax(f"{full} {wording}"), wording=wording)
+        tax = read_tax(wording)
+        if tax.state == "unknown" and self._in.pattern.match(wording):
+            return replace(read_tax(f"{_IN} {wording}"), wording=wording)
         return tax
 
 
