@@ -251,11 +251,11 @@ class TableReader:
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
         known = len(cells)
-        row = [
-            (role, complete(role, cells[column], header.headings[column]))
-            for column, role in header.order
-            if column < known and cells[column]
-        ]
+        if self._is_beside(line, header):
+            self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
+            return
+        filled = ((column, role) for column, role in header.order if column < known and cells[column])
+        row = [(role, complete(role, cells[column], header.headings[column])) for column, role in filled]
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
         self._numbers.take(line, header)
         if header.words:
@@ -283,6 +283,10 @@ class TableReader:
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
         return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
+
+    def _is_beside(self, line: Line, header: Header) -> bool:
+        named = (self._given(line, column) for column in header.card_columns)
+        return not self._kinds.has_card(line.cells) and any(map(self._kinds.is_beside, named))
 
     def _remarks_name_card(self) -> bool:
         return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)

@@ -24,19 +24,21 @@ class TaxReader:
 
     def __init__(self, words: QuoteWords) -> None:
         said = words.tax_words
-        joined = rf"(?:{said['joins'].source})\s*"
-        led = rf"(?:{said['leads'].source}|{said['joins'].source})\s*"
+        fillers = rf"(?:(?:{said['fillers'].source})\s+)*"
+        joined = rf"(?:{said['joins'].source})\s*{fillers}"
+        led = rf"(?:{said['leads'].source}|{said['joins'].source})\s*{fillers}"
+        behind = rf"\s*(?:费|金|款)?\s*(?:is\s+|are\s+)?(?:{said['out_after'].source}|{said['in_after'].source})"
         self._yes, self._no = said["yes"], said["no"]
         self._out = said["out"]
         self._in = said["in"]
-        follows = rf"\s*(?:{said['follows'].source})"
+        self._out_after, self._in_after = said["out_after"], said["in_after"]
         self._wording = re.compile(
             rf"(?<!包){joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
             rf"|{led}{_RATE}\s*%\s*的?(?:{words.tax.source})"
             rf"|(?:{led})?(?:{words.tax.source})"
-            rf"(?:{follows}|(?:{said['price'].source}))?"
-            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点|{_BARE_POINTS})\)?(?:{follows})?)?"
+            rf"(?:{behind}|(?:{said['price'].source}))?"
+            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点|{_BARE_POINTS})\)?(?:{behind})?)?"
         )
         self._question = re.compile(r"是否含税\s*[:为]?\s*(?P<answer>[是否])?")
         self._open = re.compile(rf"(?:{words.tax.source})[^\s,;。、]{{0,4}}?[:请]?\s*(?:{said['open'].source})")
@@ -78,8 +80,11 @@ class TaxReader:
         tax = read_tax(wording)
         if tax.state != "unknown":
             return tax
-        for said, full in ((self._out, _OUT), (self._in, _IN)):
-            if said.pattern.match(wording):
+        for is_said, full in (
+            (self._out_after.has(wording) or self._out.pattern.match(wording), _OUT),
+            (self._in_after.has(wording) or self._in.pattern.match(wording), _IN),
+        ):
+            if is_said:
                 return replace(read_tax(f"{full} {wording}"), wording=wording)
         return tax
 

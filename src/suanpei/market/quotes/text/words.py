@@ -141,7 +141,7 @@ class QuoteWords:
     tax: Vocabulary
     tax_words: Mapping[str, Vocabulary]
     """Words before a rate (``joins``), those that need the word for tax behind them (``leads``), those that may follow
-    it (``follows``, ``price``), those that mean out or in, and the yes and no of a column 是否含税."""
+    it (``out_after``, ``in_after``, ``price``), those that mean out or in, and the yes and no of a column 是否含税."""
     flags: Vocabulary
     denials: Mapping[str, Vocabulary]
     """Words ``before`` or ``after`` a word on paying or a flag that deny it, and what may stand ``between``."""
