@@ -131,3 +131,29 @@ def test_a_rack_has_more_cards_than_a_machine(heading: str) -> None:
     offer = offer_of(row, "USD")
     assert offer.price_per_accelerator_hour.amount == Fraction(198_000, 72 * 730)
     assert offer.accelerators_per_unit == 72
+
+
+def test_a_cell_of_charges_is_told_by_its_heading() -> None:
+    charges = offer_of(PRICED | {"存储": "0.5元/GB/月", "流量": "免费"}).charges
+    assert charges.storage_per_gb_month is not None
+    assert charges.storage_per_gb_month.amount == Decimal("0.5")
+    assert charges.egress_per_gb is not None
+    assert charges.egress_per_gb.amount == 0
+    assert offer_of(PRICED | {"流量": "0.8元/GB"}).charges.egress_per_gb is not None
+    assert offer_of(PRICED | {"存储/流量": "0.8元/GB"}).charges.egress_per_gb is None  # of which of the two is open
+
+
+@pytest.mark.parametrize(
+    ("heading", "cell", "note"),
+    [
+        ("存储", "免费20TB", "存储免费20TB"),
+        ("流量", "50元/Mbps/月", "流量 50元/Mbps/月"),
+        ("Storage", "2 TB", "Storage 2 TB"),
+        ("存储", "无", ""),
+        ("存储", "0.5元/GB/月", ""),
+    ],
+)
+def test_a_charge_without_a_price_stays_among_the_words_of_the_seller(heading: str, cell: str, note: str) -> None:
+    offer = offer_of(PRICED | {heading: cell})
+    assert offer.note == note
+    assert offer.charges.storage_per_gb_month is None or not note

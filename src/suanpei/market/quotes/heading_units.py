@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.words import half_width, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.market.quotes.entries import Cell
+    from suanpei.market.quotes.header import Header
+    from suanpei.market.quotes.text.clue import ClueReader
 
 _BARE_NUMBER = re.compile(r"\d[\d.,]*")
 _BRACKETED = re.compile(r"[(\[【]([^)\]】]*)[)\]】]")
@@ -58,6 +66,23 @@ def complete(role: str, cell: str, heading: str) -> str:
         return cell
     name = _BRACKETED.sub("", half_width(heading)).strip(" :")
     return f"{name} {cell}{unit}" if role in _NAMED_ROLES or role == "pricing" else f"{cell}{unit}"
+
+
+def complete_row(cells: Sequence[str], header: Header, clues: ClueReader) -> list[Cell]:
+    """Give the cells of a row that hold no price, each with its role and what its heading adds to it.
+
+    Args:
+        cells: As written. [-]
+        header: Of their table. [-]
+        clues: Tells what a cell of charges says without its heading. [-]
+    """
+    row: list[Cell] = []
+    for column, role in header.order:
+        if column < len(cells) and (cell := cells[column]):
+            heading = header.headings[column]
+            completed = complete(role, cell, heading)
+            row.append((role, clues.name_charge(completed, heading) if role == "charges" else completed))
+    return row
 
 
 def _said_by_heading(cell: str, heading: str) -> str:

@@ -8,7 +8,7 @@ from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.grids import GridReader
 from suanpei.market.quotes.header import rank
-from suanpei.market.quotes.heading_units import complete
+from suanpei.market.quotes.heading_units import complete_row
 from suanpei.market.quotes.quantity import Quantity
 from suanpei.market.quotes.sheet_lines import DittoFiller, first_column, unrepeated
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
@@ -254,8 +254,7 @@ class TableReader:
         if self._is_beside(line, header):
             self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
             return
-        filled = ((column, role) for column, role in header.order if column < known and cells[column])
-        row = [(role, complete(role, cells[column], header.headings[column])) for column, role in filled]
+        row = complete_row(cells, header, self._clues)
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
         self._numbers.take(line, header)
         if header.words:

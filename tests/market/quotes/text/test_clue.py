@@ -131,6 +131,8 @@ def test_a_column_about_tax_answers_its_heading(cell: str, state: str) -> None:
         ("云盘0.5元/GB/月，流量免费", "0.5", "0"),
         ("公网流量 800元/TB", None, "0.8"),
         ("云盘另计", None, None),
+        ("存储免费20TB，流量：免费", None, "0"),
+        ("egress free up to 10 TB", None, None),
     ],
 )
 def test_charges_are_read(text: str, storage: str | None, egress: str | None) -> None:
