@@ -109,6 +109,8 @@ class Charges:
     """Share of the rent of the unused minimum term that an early exit costs. [-]"""
     bills_outages: bool | None = None
     """Whether hours lost to the seller's machines are paid."""
+    includes_power: bool | None = None
+    """Whether power and cabinet are in the price."""
 
     def priced_in(self, currency: str, rates: ExchangeRates) -> Self:
         """Give the charges in one currency.

@@ -143,6 +143,11 @@ def test_a_cell_of_charges_is_told_by_its_heading() -> None:
     assert offer_of(PRICED | {"存储/流量": "0.8元/GB"}).charges.egress_per_gb is None  # of which of the two is open
 
 
+def test_power_in_the_price_is_among_the_charges() -> None:
+    assert offer_of(PRICED | {"备注": "含机柜电费"}).charges.includes_power is True
+    assert offer_of(PRICED | {"备注": "不含电费"}).charges.includes_power is None
+
+
 @pytest.mark.parametrize(
     ("heading", "cell", "note"),
     [
