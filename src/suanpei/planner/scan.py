@@ -212,8 +212,11 @@ class Scanner:
         values = {"gpus": int(strategies.gpus[nearest]), "accelerator": cluster.accelerator.name}
         example = (
             Message(
-                "{gpus} × {accelerator}: the work alone, at the confidence asked for, takes {ratio} times the limit",
-                ratio=f"{float(excess[nearest]):.3g}",
+                "{gpus} × {accelerator} with tp {tp}, pp {pp}: the work alone, at the confidence asked for, takes"
+                " {ratio} times the limit",
+                tp=int(strategies.tp[nearest]),
+                pp=int(strategies.pp[nearest]),
+                ratio=f"{float(excess[nearest]):.2f}",
                 **values,
             )
             if np.isfinite(excess[nearest])
