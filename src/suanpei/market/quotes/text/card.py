@@ -30,7 +30,8 @@ _FORM = r"sxm\d?|pci-?e|nvl(?!ink)(?:72)?|oam|nvlink|hgx|dgx"
 _ATTRIBUTE = rf"[\s\-_/,(]*(?:{_FORM}|hbm\d?e?|\d{{2,3}}\s*(?:gib|gb|g)(?![a-z\d])|ada(?![a-z])|ultra)\)?"
 _BRACKETS = re.compile(r"[()\[\]{}<>【】]")
 _COUNTED = re.compile(
-    r"(?<![\d.])\d{1,3}\s*(?:[x×*]\s*(?=[a-z\u4e00-\u9fff])|[卡张块]\s*)|[x×*]\s*\d{1,3}(?!\s*g)(?!\d)", re.IGNORECASE
+    r"(?<![\d.])\d{1,3}\s*(?:[x×*]\s*(?=[a-z\u4e00-\u9fff]|\d{3,4}(?!\s*g|\d))|[卡张块]\s*)|[x×*]\s*\d{1,3}(?!\s*g|[\db])",
+    re.IGNORECASE,
 )
 _BARE_MEMORY = re.compile(r"[\s\-_/](\d{2,3})\s*$")
 _NVLINK = re.compile(r"nvlink|hgx|dgx|nvswitch", re.IGNORECASE)
