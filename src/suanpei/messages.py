@@ -33,6 +33,22 @@ class Message:
         object.__setattr__(self, "key", key)
         object.__setattr__(self, "values", values)
 
+    @classmethod
+    def read_back(cls, key: str, text: str) -> Message | str:
+        """Give a message that stands in a result file, to be said in the language of whoever reads it now.
+
+        Args:
+            key: Of the message, as the file has it. [-]
+            text: What it said in the language that the file was written in; kept where the key has fields to fill. [-]
+
+        Example:
+            >>> str(Message.read_back("cards at work", "实际使用的卡时"))
+            'cards at work'
+            >>> Message.read_back("{gpus} cards", "8 张卡")
+            '8 张卡'
+        """
+        return text if "{" in key or "}" in key else cls(key)
+
     def __hash__(self) -> int:
         return hash((self.key, tuple(sorted((name, str(value)) for name, value in self.values.items()))))
 

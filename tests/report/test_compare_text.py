@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from suanpei.messages import Message
 from suanpei.money import Money
 from suanpei.report.text.compare import render_compare
 from suanpei.report.text.compare_plans import render_compare_plans
+from suanpei.verbs.plan_factors import PartDifference
 from tests.golden.compare_samples import compared, two_plans
 from tests.golden.plan_samples import print_at
 
@@ -119,3 +121,31 @@ def test_plans_without_two_prices_say_that_the_costs_are_not_compared() -> None:
 def test_a_wide_console_shows_the_fields_behind_each_factor() -> None:
     assert "estimate.tokens_per_step, run.steps" in print_at(render_compare_plans(two_plans(), "en"), 220)
     assert "estimate.tokens_per_step" not in print_at(render_compare_plans(two_plans(), "en"), 120)
+
+
+@pytest.mark.parametrize("width", [140, 160])
+def test_long_lists_of_fields_leave_factors_and_ratios_whole(width: int) -> None:
+    plain = print_at(render_compare_plans(two_plans(), "en"), 120).splitlines()
+    wide = print_at(render_compare_plans(two_plans(), "en"), width)
+    start, end = plain.index("Time") + 1, plain.index("Cost")
+    for line in filter(None, plain[start:end]):
+        assert all(cell.strip() in wide for cell in line.split("  ") if cell.strip())
+    assert "…" not in wide
+
+
+def test_equal_times_and_parts_are_not_told_as_a_difference() -> None:
+    result = two_plans()
+    same = replace(result.days, ratio=Fraction(100_001, 100_000))
+    parts = (
+        PartDifference(
+            name="a part", field="run.parts", a=Fraction(7500), b=Fraction(75001, 10), difference=Fraction(1, 10)
+        ),
+    )
+    text = print_at(render_compare_plans(replace(result, days=same, run_parts=parts), "en"), 120)
+    assert text.startswith("B takes as long as A (2.2 h → 2.1 h)")
+    assert "a part" not in text
+
+
+def test_lines_of_the_bill_are_named_in_the_readers_language() -> None:
+    assert "cards at work" in print_at(render_compare_plans(two_plans(), "en"), 120)
+    assert "实际使用的卡时" in print_at(render_compare_plans(two_plans(), "zh"), 120)

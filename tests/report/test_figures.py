@@ -9,6 +9,7 @@ import pytest
 from suanpei.money import Money
 from suanpei.physics.strategy import Recompute, Sharding, Strategy
 from suanpei.report.text.figures import (
+    is_one_amount,
     say_duration,
     say_money_span,
     say_probability,
@@ -72,3 +73,11 @@ def test_a_strategy_in_short_leaves_out_what_is_one() -> None:
     )
     assert say_strategy(strategy) == "tp2 pp4 dp8 zero1 full mb1"
     assert say_strategy(Strategy()) == "dp1 mb1"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_one"),
+    [("46136.01", "46136.04", True), ("46136.01", "46136.60", False), ("461.36", "461.37", False)],
+)
+def test_an_interval_that_is_written_with_one_amount_is_none(low: str, high: str, *, is_one: bool) -> None:
+    assert is_one_amount(money(low), money(high)) is is_one

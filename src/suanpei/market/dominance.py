@@ -48,6 +48,9 @@ _TOLERANCE = 1e-9
 _MOST_COMPARED = 512
 """Offers of one kind that are compared with the rest of it; what they leave is kept, which is safe."""
 
+_NO_AMOUNTS = frozenset({"bills_outages", "includes_power"})
+"""Fields of charges that are yes or no: the first makes an offer of another kind, the second is in no bill."""
+
 _TOGETHER = 64
 """Offers that are compared with all others at a time."""
 
@@ -140,7 +143,7 @@ def _kind(offer: Offer) -> Hashable:
 def _charges(offer: Offer) -> list[object]:
     """List charges and payments, less being better; None is not stated."""
     terms = (offer.charges, offer.payment)
-    return [getattr(one, field.name) for one in terms for field in fields(one) if field.name != "bills_outages"]
+    return [getattr(one, field.name) for one in terms for field in fields(one) if field.name not in _NO_AMOUNTS]
 
 
 def _cull(rivals: Sequence[Standing]) -> list[int]:

@@ -134,6 +134,8 @@ class Charges:
     """Share of the rent of the unused minimum term that an early exit costs. [-]"""
     bills_outages: bool | None = None
     """Whether hours lost to the seller's machines are paid."""
+    includes_power: bool | None = None
+    """Whether power and cabinet are in the price."""
 
     def priced_in(self, currency: str, rates: ExchangeRates) -> Self:
         """Give the charges in one currency.
@@ -172,10 +174,11 @@ NO_CHARGES = Charges()
 NO_PAYMENT = Payment()
 
 _TAX_OUT = re.compile(
-    r"不含税|未税|税外|税前价|另加税|exclud|excl\b|before tax|plus (?:vat|tax|gst)|\+\s*\d+(?:\.\d+)?\s*%|zzgl"
-    r"|hors taxe|\bht\b"
+    r"(?:不|未)包?[含括](?:\s*\d+(?:\.\d+)?\s*%\s*的?)?(?:增值)?税|未税|税外|税前价|另加税|税费?另[计付算]"
+    r"|exclud|exclusiv|excl\b|(?:not|n't) includ|(?:\bex\.?|without|net of|before|plus)\s+(?:vat|tax|gst)"
+    r"|(?:vat|tax|gst) (?:is )?extra|\+\s*\d+(?:\.\d+)?\s*%|zzgl|hors taxe|\bht\b"
 )
-_TAX_IN = re.compile(r"含税|税后价|税内|includ|incl\b|with tax|after tax|inkl|\bttc\b")
+_TAX_IN = re.compile(r"含税|税后价|税内|includ|inclusiv|incl\b|with tax|after tax|inkl|\bttc\b")
 _RATE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%")
 
 

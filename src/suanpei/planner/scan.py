@@ -212,7 +212,10 @@ class Scanner:
         values = {"gpus": int(strategies.gpus[nearest]), "accelerator": cluster.accelerator.name}
         example = (
             Message(
-                "{gpus} × {accelerator}: the work alone, at the confidence asked for, takes {ratio} times the limit",
+                "{gpus} × {accelerator} with tp {tp}, pp {pp}: the work alone, at the confidence asked for, takes"
+                " {ratio} times the limit",
+                tp=int(strategies.tp[nearest]),
+                pp=int(strategies.pp[nearest]),
                 ratio=_exceeding(float(excess[nearest])),
                 **values,
             )

@@ -195,7 +195,7 @@ def compare_bills(a: PlanEntry, b: PlanEntry, rate: Fraction) -> tuple[PartDiffe
     if a.cost is None or b.cost is None:
         return ()
     of_a, of_b = _lines(a.cost.parts), _lines(b.cost.parts)
-    names = {**{key: text for key, (text, _) in of_b.items()}, **{key: text for key, (text, _) in of_a.items()}}
+    names = {**{key: name for key, (name, _) in of_b.items()}, **{key: name for key, (name, _) in of_a.items()}}
     parts = [
         _part(
             names[key],
@@ -266,11 +266,12 @@ def _largest_first(parts: Sequence[PartDifference]) -> tuple[PartDifference, ...
     return tuple(sorted((part for part in parts if part.a or part.b), key=lambda part: -abs(part.difference)))
 
 
-def _lines(parts: Sequence[PartEntry]) -> dict[str, tuple[str, Fraction]]:
-    """Sum the lowest lines of a bill by template: text and amount."""
-    lines: dict[str, tuple[str, Fraction]] = {}
+def _lines(parts: Sequence[PartEntry]) -> dict[str, tuple[Message | str, Fraction]]:
+    """Sum the lowest lines of a bill by template: name and amount."""
+    lines: dict[str, tuple[Message | str, Fraction]] = {}
     for part in parts:
         for line in part.parts or [part]:
-            text, amount = lines.get(line.name.key, (line.name.text, Fraction(0)))
-            lines[line.name.key] = (text, amount + Fraction(line.amount))
+            said = Message.read_back(line.name.key, line.name.text)
+            name, amount = lines.get(line.name.key, (said, Fraction(0)))
+            lines[line.name.key] = (name, amount + Fraction(line.amount))
     return lines

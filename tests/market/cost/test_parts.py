@@ -213,6 +213,13 @@ def test_what_an_offer_states_is_not_missing() -> None:
     assert bill.cost.total_tax_in == bill.cost.worst_total == (bill.cost.total * Decimal("1.06")).rounded()
 
 
+@pytest.mark.parametrize(("includes_power", "is_asked"), [(True, False), (False, True), (None, True)])
+def test_power_is_asked_for_unless_it_is_in_the_price(*, includes_power: bool | None, is_asked: bool) -> None:
+    offer = _offer(charges=Charges(includes_power=includes_power))
+    (bill,) = make_bills([offer], gpus=16, gpus_per_node=8, hours=run_hours(73.0), needs=run_needs(), facts=FACTS)
+    assert any(str(part.name).startswith("power and cabinet") for part in bill.cost.missing) is is_asked
+
+
 def test_a_stated_rate_of_an_open_tax_is_the_worst_reading() -> None:
     (bill,) = make_bills([_offer(tax=read_tax("6%"))], gpus=16, gpus_per_node=8, hours=run_hours(73.0), facts=FACTS)
     assert bill.cost.missing[-1].worst == cny("10512.00")  # 6 % of 175,200

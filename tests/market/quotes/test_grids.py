@@ -212,3 +212,22 @@ def test_quantities_may_count_cards() -> None:
         (Fraction("2.25"), 64),
         (Fraction("2.05"), 256),
     ]
+
+
+@pytest.mark.parametrize("corner", ["", "卡型"])
+def test_a_grid_of_terms_needs_no_heading_above_its_cards(corner: str) -> None:
+    rows = [
+        ["单卡月租（元/卡/月，含税）"],
+        [corner, "1个月", "12个月"],
+        ["H100", "10500", "9300"],
+        ["A100 80G", "5200", "4500"],
+    ]
+    offers = read(table(rows)).offers
+    assert [(offer.source.cell, offer.price_per_accelerator_hour.amount) for offer in offers] == [
+        ("B3", Fraction(10_500, 730)),
+        ("C3", Fraction(9_300, 730)),
+        ("B4", Fraction(5_200, 730)),
+        ("C4", Fraction(4_500, 730)),
+    ]
+    assert [offer.term.minimum_hours if offer.term else None for offer in offers] == [730, 12 * 730] * 2
+    assert {offer.price_per_accelerator_hour.tax for offer in offers} == {"in"}

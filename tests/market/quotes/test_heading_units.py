@@ -85,3 +85,80 @@ def test_an_english_heading_counts_machines(heading: str) -> None:
 )
 def test_what_states_its_unit_or_has_none_stays(role: str, cell: str, heading: str) -> None:
     assert complete(role, cell, heading) == cell
+
+
+@pytest.mark.parametrize(("cell", "months"), [("2个月", 2), ("1", None), ("一个月租金", 1), ("无", 0), ("免", 0)])
+def test_a_column_of_deposits_says_so_of_its_cells(cell: str, months: int | None) -> None:
+    offer = offer_of(PRICED | {"押金": cell})
+    assert offer.payment.deposit_months == months
+    assert ("deposit" in offer.flags) == bool(months)
+
+
+def test_a_column_of_early_exits_is_a_charge() -> None:
+    assert offer_of(PRICED | {"提前退租": "剩余租金20%"}).charges.early_exit_fraction == Decimal("0.2")
+
+
+@pytest.mark.parametrize(
+    ("vcpu", "ram"),
+    [
+        ("Per vCPU/hr", "Per GB RAM/hr"),
+        ("vCPU price per hour", "RAM price per GB-hr"),
+        ("CPU单价(元/核/时)", "内存单价(元/GB/时)"),
+    ],
+)
+def test_columns_of_host_prices_make_the_price_one_of_the_card_alone(vcpu: str, ram: str) -> None:
+    offer = offer_of({"GPU": "H100 SXM", "Price (USD/GPU/hr)": "2.40", vcpu: "0.010", ram: "0.005"}, "USD")
+    assert offer.price_per_accelerator_hour.amount == Fraction("2.4")
+    assert "component_price" in offer.flags
+
+
+@pytest.mark.parametrize("heading", ["Extra vCPU price/hr", "额外CPU单价(元/核/时)"])
+def test_the_price_of_more_processors_than_the_machine_has_takes_nothing_from_it(heading: str) -> None:
+    offer = offer_of({"GPU": "H100 SXM", "Price (USD/GPU/hr)": "2.40", heading: "0.010"}, "USD")
+    assert "component_price" not in offer.flags
+
+
+@pytest.mark.parametrize("heading", ["vCPUs", "CPU核数", "内存(GB)", "RAM GB"])
+def test_the_size_of_a_host_is_no_price(heading: str) -> None:
+    offer = offer_of(PRICED | {heading: "208"})
+    assert "component_price" not in offer.flags
+    assert offer.price_per_accelerator_hour.amount == Fraction("11.5")
+
+
+@pytest.mark.parametrize("heading", ["GPUs per rack", "GPUs/rack", "每柜卡数"])
+def test_a_rack_has_more_cards_than_a_machine(heading: str) -> None:
+    row = {"Platform": "GB200 NVL72", heading: "72", "Price per rack per month": "$198,000"}
+    offer = offer_of(row, "USD")
+    assert offer.price_per_accelerator_hour.amount == Fraction(198_000, 72 * 730)
+    assert offer.accelerators_per_unit == 72
+
+
+def test_a_cell_of_charges_is_told_by_its_heading() -> None:
+    charges = offer_of(PRICED | {"存储": "0.5元/GB/月", "流量": "免费"}).charges
+    assert charges.storage_per_gb_month is not None
+    assert charges.storage_per_gb_month.amount == Decimal("0.5")
+    assert charges.egress_per_gb is not None
+    assert charges.egress_per_gb.amount == 0
+    assert offer_of(PRICED | {"流量": "0.8元/GB"}).charges.egress_per_gb is not None
+    assert offer_of(PRICED | {"存储/流量": "0.8元/GB"}).charges.egress_per_gb is None  # of which of the two is open
+
+
+def test_power_in_the_price_is_among_the_charges() -> None:
+    assert offer_of(PRICED | {"备注": "含机柜电费"}).charges.includes_power is True
+    assert offer_of(PRICED | {"备注": "不含电费"}).charges.includes_power is None
+
+
+@pytest.mark.parametrize(
+    ("heading", "cell", "note"),
+    [
+        ("存储", "免费20TB", "存储免费20TB"),
+        ("流量", "50元/Mbps/月", "流量 50元/Mbps/月"),
+        ("Storage", "2 TB", "Storage 2 TB"),
+        ("存储", "无", ""),
+        ("存储", "0.5元/GB/月", ""),
+    ],
+)
+def test_a_charge_without_a_price_stays_among_the_words_of_the_seller(heading: str, cell: str, note: str) -> None:
+    offer = offer_of(PRICED | {heading: cell})
+    assert offer.note == note
+    assert offer.charges.storage_per_gb_month is None or not note

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal
 
 import pytest
@@ -100,3 +101,16 @@ def test_a_remark_on_failures_says_something() -> None:
     quotes = read(document(FIRST, "备注：合同期内硬件故障4小时内更换，停机时间不计费。"))
     assert quotes.unread == ()
     assert quotes.offers[0].charges.bills_outages is False
+
+
+@pytest.mark.parametrize(
+    "title", ["报价单位：元/台/月（含税6%）", "单位：元/台/月（含税6%）", "价格单位: 元/台·月(含税6%)"]
+)
+def test_a_line_of_the_unit_above_a_table_names_no_seller(title: str) -> None:
+    quotes = read(document(title, ("H800 8卡", "70000")))
+    (offer,) = quotes.offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(70_000, 8 * 730)
+    assert offer.price_per_accelerator_hour.tax_rate == Decimal("0.06")
+    assert "unit_missing_inferred" not in offer.flags
+    assert "元" not in offer.seller
+    assert quotes.unread == ()

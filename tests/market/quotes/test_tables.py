@@ -352,3 +352,79 @@ def test_rows_with_a_unit_among_their_cells_are_no_headings_of_two_lines() -> No
         ("H800", "8卡整机", "78000", "元/台/月", "月付", "3个月"),
     ]
     assert [one.source.row for one in read(table([head, *rows])).offers] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Preis pro Stunde (netto, zzgl. 19 % MwSt., zahlbar monatlich)",
+        "单价（元/台/月，不含税，税率19%，含机柜、电费及7×24小时驻场运维服务）",
+        "Price per node per hour [excluding 19% VAT, billed in arrears, EUR]",
+    ],
+)
+def test_a_heading_may_say_much_in_brackets(heading: str) -> None:
+    rows = [["GPU", "Knoten", heading, "Mindestlaufzeit"], ["H100 SXM5 80 GB", "8 GPUs", "19,60 €", "6 Monate"]]
+    offer = read_one(table(rows), "EUR")
+    assert offer.source.cell == "C2"
+    assert offer.accelerators_per_unit == 8
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 6 * 730
+    assert (offer.price_per_accelerator_hour.tax, offer.price_per_accelerator_hour.tax_rate) == ("out", Decimal("0.19"))
+
+
+@pytest.mark.parametrize(
+    "good", ["存储", "公网带宽", "CPU服务器 64核256G", "Parallel storage", "Load balancer", "技术支持"]
+)
+def test_what_is_rented_beside_the_cards_is_no_offer(good: str) -> None:
+    quotes = read(table([["资源类型", "单价", "单位"], ["H100 8卡", "80000", "元/台/月"], [good, "1500", "元/台/月"]]))
+    assert [offer.accelerator for offer in quotes.offers] == ["H100-SXM5-80GB"]
+    (unread,) = quotes.unread
+    assert (unread.cell, unread.reason.key) == ("A3", "rented beside the cards, no card itself: {words}")
+
+
+def test_a_card_that_is_not_known_stays_an_offer() -> None:
+    quotes = read(table([["型号", "单价", "单位"], ["天枢X200 存储加速版", "15000", "元/台/月"]]))
+    (offer,) = quotes.offers
+    assert "unknown_card" in offer.flags
+
+
+CONVERTED = ["型号", "配置", "月租(元/台/月)", "折合单卡(元/卡/时)"]
+
+
+def test_a_converted_price_is_no_second_offer() -> None:
+    quotes = read(table([CONVERTED, ["H20", "8卡", "58400", "10"]]))
+    (offer,) = quotes.offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(58_400, 8 * 730) == 10
+    assert "prices_disagree" not in offer.flags
+
+
+def test_a_converted_price_that_is_another_is_asked_about() -> None:
+    quotes = read(table([CONVERTED, ["H20", "8卡", "58400", "8"]]))
+    (offer,) = quotes.offers
+    assert "prices_disagree" in offer.flags
+    assert "D2" in [question.cell for question in quotes.questions]
+
+
+def test_a_converted_price_that_stands_alone_is_the_price() -> None:
+    (offer,) = read(table([["型号", "配置", "折合单价(元/卡/时)"], ["H20", "8卡", "10"]])).offers
+    assert offer.price_per_accelerator_hour.amount == 10
+
+
+def test_a_number_of_months_is_the_term() -> None:
+    offer = offer_of({"产品名称": "H20*8", "数量": "4", "单位": "台", "单价（元/月）": "55000", "月数": "12"})
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 12 * 730
+
+
+@pytest.mark.parametrize(
+    "heading", ["存储单价(元/GB/月)", "vCPU price per hour", "带宽价格(元/Mbps/月)", "内存单价（元/GB/时）"]
+)
+def test_a_column_that_prices_what_is_beside_the_cards_makes_no_offer(heading: str) -> None:
+    offer = offer_of({"型号": "H20", "单价(元/卡/时)": "7.5", heading: "0.6"})
+    assert offer.price_per_accelerator_hour.amount == Fraction("7.5")
+
+
+def test_a_price_of_storage_in_a_column_is_a_charge() -> None:
+    charges = offer_of({"型号": "H20", "单价(元/卡/时)": "7.5", "存储单价(元/GB/月)": "0.6"}).charges
+    assert charges.storage_per_gb_month is not None
+    assert charges.storage_per_gb_month.amount == Decimal("0.6")

@@ -46,7 +46,8 @@ def list_missing(
     missing = _services(price.charges, rental, currency, needs, facts)
     missing.append(_unpriced(LABOUR_NAME, currency, LABOUR_QUESTION))
     if price.tier == "server":
-        missing.append(_unpriced(POWER_NAME, currency, POWER_QUESTION))
+        if not price.charges.includes_power:
+            missing.append(_unpriced(POWER_NAME, currency, POWER_QUESTION))
         if price.charges.set_up is None:
             missing.append(_unpriced(SET_UP_NAME, currency, SET_UP_QUESTION))
     if rental.nodes > 1 and price.tier != "server" and price.charges.fabric_per_gpu_hour is None:

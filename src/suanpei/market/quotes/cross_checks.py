@@ -1,6 +1,7 @@
 """What only several rows show together; the order of rows means nothing.
 
 - Prices that rise with the number of cards are instance prices; prices that stay are per card.
+- Prices of one table whose unit is not written are all for the same.
 - A price exactly as many times another of the same card as its node has cards is the node's, labelled per card.
 - Prices of one card in two currencies that fit one line as bare numbers: one currency is a slip.
 """
@@ -8,6 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 SERIES_TOLERANCE = Fraction(1, 20)
 """Prices per card of one series lie within 5 % of each other: discounts are larger, rounding is smaller. [-]"""
 _LEAST_SERIES = 2
+_LEAST_SETTLED = 2
+"""Prices of a table that speak for the others. [-]"""
 _LEAST_CURRENCY_SERIES = 3
 
 
@@ -80,6 +84,46 @@ def find_series(group: Sequence[Draft], gpus_of: Mapping[int, int | None]) -> No
 
 def _is_level(amounts: Sequence[Fraction]) -> bool:
     return max(amounts) <= min(amounts) * (1 + SERIES_TOLERANCE)
+
+
+def find_table_units(drafts: Iterable[Draft]) -> None:
+    """Take an open price as what all the settled prices of its table, without a unit as it is, are for.
+
+    A table names what its prices are for once: where the band settles most of its rows for the machine, the rows that
+    the band leaves open (four cards of a cheap machine) are for the machine too.
+
+    Args:
+        drafts: Of one file, settled. [-]
+    """
+    tables: defaultdict[tuple[int, str | None], list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        if draft.header is not None and draft.unit.billed is None and draft.readings and (draft.stated_gpus or 1) > 1:
+            tables[id(draft.header), draft.terms.pricing].append(draft)
+    for members in tables.values():
+        settled = [draft.readings[0] for draft in members if draft.taken is not None and draft.is_plausible]
+        if len(settled) < _LEAST_SETTLED or len({reading.billed for reading in settled}) > 1:
+            continue
+        for draft in members:
+            if draft.taken is None and draft.worded is None and draft.terms.kept_fraction is None:
+                _take_as(draft, settled)
+
+
+def _take_as(draft: Draft, settled: Sequence[Reading]) -> None:
+    """Take the one reading of an open price that is for what the settled ones are for, if the band holds it."""
+    hours = {reading.period_hours for reading in settled}
+    fitting = [
+        one
+        for one in draft.readings
+        if one.billed == settled[0].billed and one.is_plausible and (draft.unit.period or one.period_hours in hours)
+    ]
+    if len(fitting) != 1 or draft.amount is None or draft.amount.low <= 0:
+        return
+    others = [one for one in draft.readings if one is not fitting[0]]
+    draft.taken = fitting[0].amount / draft.amount.low
+    draft.is_plausible = True
+    draft.readings = [replace(fitting[0], why=Message("the other rows of the table speak for it")), *others]
+    draft.flags -= {"unit_missing"}
+    draft.flag("unit_missing_inferred")
 
 
 def find_node_prices(group: Sequence[Draft]) -> None:

@@ -85,15 +85,16 @@ def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
         flags=flags,
         confidence=_confidence(draft, flags),
         note=draft.note if quantity is None else "; ".join(filter(None, (quantity.words, draft.note))),
-        charges=_charges(charges, draft.currency or currency) if charges else NO_CHARGES,
+        charges=_charges(charges, draft.currency or currency, has_power="includes_power" in flags),
         payment=_payment(draft),
         minimum_count=None if quantity is None else quantity.gpus(draft.unit_gpus),
     )
 
 
 @lru_cache(maxsize=4_096)
-def _charges(charges: tuple[Charge, ...], currency: str) -> Charges:
-    return make_charges(charges, currency)
+def _charges(charges: tuple[Charge, ...], currency: str, *, has_power: bool) -> Charges:
+    stated = make_charges(charges, currency) if charges else NO_CHARGES
+    return replace(stated, includes_power=True) if has_power else stated
 
 
 def _price(draft: Draft, currency: str) -> QuotedPrice:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line
 from suanpei.market.quotes.header import make_header, turn_header
-from suanpei.market.quotes.heading_reader import LONGEST_HEADING, PLAIN_NUMBER
+from suanpei.market.quotes.heading_reader import PLAIN_NUMBER, is_too_long
 from suanpei.market.quotes.quantity import QuantityReader
 from suanpei.market.quotes.text.clues import NO_CLUES
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
@@ -87,7 +87,7 @@ class GridReader:
                 lines[position], self._roles_of_rows(roles, carded, below, is_open=not is_seller_known), words, below
             )
         if "card" not in roles and "instance" not in roles:
-            return None
+            return self._of_ways(lines, position, roles)
         words = self._quantity_words(cells)
         is_tiered = len(words) >= _LEAST_COLUMNS
         if not is_tiered and ("price" in roles or not (is_priced or any(map(self._has_money, cells)))):
@@ -106,6 +106,19 @@ class GridReader:
             role = "note" if has_sellers or is_seller_known else "seller"
             words = tuple((column, (role, _unpriced(cells[column]))) for column in named)
         return self._of_names(lines[position], roles, words, below) if len(words) >= _LEAST_COLUMNS else None
+
+    def _of_ways(self, lines: Sequence[Line], position: int, roles: Sequence[str | None]) -> Header | None:
+        """Read a line whose headings are all ways of paying or durations, above cards in a column without a heading."""
+        cells = lines[position].cells
+        ways = [column for column, cell in enumerate(cells) if cell and self._headers.is_term(cell)]
+        others = [column for column in range(len(cells)) if column not in ways]
+        if len(ways) < _LEAST_COLUMNS or any(cells[column] for column in others[1:]) or others[:1] != [0]:
+            return None
+        below = self._rows_below(lines, position)
+        if not self._kinds.has_card([row.cells[0] for row in below]) or not self._holds_prices(below, ways):
+            return None
+        settled = ["price" if column in ways else role for column, role in enumerate(roles)]
+        return make_header(lines[position].row, cells, ["card", *settled[1:]])
 
     def read_turned(self, lines: Sequence[Line], position: int) -> TurnedTable | None:
         """Read the lines from a position on as a turned table; None where they are none."""
@@ -184,11 +197,7 @@ class GridReader:
 
     def _may_head(self, cells: Sequence[str]) -> bool:
         given = [cell for cell in cells if cell]
-        return (
-            len(given) >= _LEAST_COLUMNS
-            and all(len(cell) <= LONGEST_HEADING for cell in given)
-            and not any(map(self._is_price, given))
-        )
+        return len(given) >= _LEAST_COLUMNS and not any(map(is_too_long, given)) and not any(map(self._is_price, given))
 
     def _rows_below(self, lines: Sequence[Line], position: int) -> list[Line]:
         """List the lines that follow, up to a line of one cell, a remark, a total or a line without a price."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.header import make_header
-from suanpei.market.quotes.text.words import plain
+from suanpei.market.quotes.text.words import half_width, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.clue import ClueReader
     from suanpei.market.quotes.text.words import QuoteWords
 
-LONGEST_HEADING = 40
-"""A longer cell is no heading. [characters]"""
+_LONGEST_HEADING = 40
+"""A longer cell, what it says in brackets left out, is no heading. [characters]"""
+_LONGEST_BRACKETED = 120
+"""A cell that is longer with what it says in brackets is a remark. [characters]"""
 LEAST_NAMED = 2
 """Columns with a known heading that a header has at least. [-]"""
 _OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
@@ -31,6 +33,7 @@ _RANGE = re.compile(r"\d[\d.]*\s*[-~]\s*\d[\d.]*")
 _LED_BY_NUMBER = re.compile(r"[¥$€]?\s*\d")
 PLAIN_NUMBER = re.compile(r"[¥￥$€]?\s*\d[\d.,]*\s*[万%]?")
 _BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|【[^】]*】")
+_MORE = re.compile(r"^(?:per|price per|extra|additional|额外|超出|加购|每)\s*")
 _STATED = re.compile(r":\s*\S")
 """``报价日期:2025年3月`` states something, a heading only names it."""
 _SHORT_WORD = 2
@@ -61,7 +64,7 @@ class HeaderReader:
         given = [cell for cell in cells if cell]
         if any(PLAIN_NUMBER.fullmatch(cell) for cell in given):
             return None
-        if len(given) < LEAST_NAMED or any(len(cell) > LONGEST_HEADING for cell in given):
+        if len(given) < LEAST_NAMED or any(map(is_too_long, given)):
             return None
         roles = [self.role(cell) if cell else None for cell in cells]
         terms = [self.is_term(cell) for cell in cells]
@@ -134,11 +137,15 @@ class HeaderReader:
         for candidate in (text, text.strip(" :*"), bare):
             if candidate in self._by_heading:
                 return self._by_heading[candidate]
+        if self._words.terms["converted"].pattern.match(bare):
+            return "total"
         if self._is_price_unit(text):
             return "price"
-        if len(bare) > LONGEST_HEADING or not bare:
+        if len(bare) > _LONGEST_HEADING or not bare:
             return None
         role = self._contained_role(bare)
+        if role == "price" and self._is_of_other_goods(bare):
+            return "charges"
         return "price" if role in _WAYS and self._is_priced(text, bare) else role
 
     def _contained_role(self, bare: str) -> str | None:
@@ -148,6 +155,13 @@ class HeaderReader:
             if found >= 0 and (not word.isascii() or _stands_alone(bare, found, len(word))):
                 return role
         return None
+
+    def _is_of_other_goods(self, bare: str) -> bool:
+        """Tell whether a heading of prices begins with what is rented beside the cards: 存储单价, vCPU price."""
+        start = _MORE.sub("", bare)
+        return self._words.lines["beside"].pattern.match(start) is not None and not self._words.counts["cards"].has(
+            bare
+        )
 
     def _is_priced(self, text: str, bare: str) -> bool:
         """Tell whether a heading without a word for a price has money per time (包月(元/卡/月)), or ends in 价."""
@@ -195,6 +209,11 @@ class HeaderReader:
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
         )
+
+
+def is_too_long(cell: str) -> bool:
+    """Tell whether a cell is too long for a heading; what brackets hold (netto, zzgl. 19 % USt) may be long."""
+    return len(cell) > _LONGEST_BRACKETED or len(_BRACKETED.sub("", half_width(cell)).strip()) > _LONGEST_HEADING
 
 
 def _has_price_terms(roles: Sequence[str | None], terms: Sequence[bool]) -> bool:

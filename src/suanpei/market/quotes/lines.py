@@ -30,6 +30,8 @@ _SUM = re.compile(r"\d[\d.,]*\s*[万千]?\s*(?:元|块|[$¥€]|usd|cny|rmb)\s*/
 _OTHER_WORDS = re.compile(r"[\d含包免送]")
 """Between the name of another thing and an amount they say that the amount is not its price: ``带宽100M 6万/台``."""
 _INCLUDED = re.compile(r"[含包免送]")
+_MODEL = re.compile(r"[a-z]\d{2,4}(?![\dgt])")
+"""``K100``; ``64C256G`` is a machine's memory."""
 _LONGEST_SELLER = 40
 """A longer name is a sentence. [characters]"""
 _MARK = re.compile(r"^\s*(?:[*※#•·\-—]|\d{1,2}\s*[.、)）](?!\d)|[一二三四五六七八九十]{1,3}\s*[、.])\s*")
@@ -51,6 +53,7 @@ class LineReader:
         )
         self._on_top = re.compile(rf"(?:{self._words.lines['surcharge'].source}|\+)\s*[\da-z]{{0,6}}\s*$")
         self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
+        self._beside = self._words.lines["beside"]
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
         self._company = re.compile(
             rf"[^\d:：，,。;；()（）/]{{1,30}}(?:{self._words.lines['company'].source})", re.IGNORECASE
@@ -139,6 +142,11 @@ class LineReader:
         """Tell whether a card of the catalogue, or a cloud's instance, is named."""
         return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
 
+    def is_beside(self, text: str) -> bool:
+        """Tell whether a cell where cards stand names what is rented beside them: storage, bandwidth, a CPU node."""
+        words = plain(text)
+        return self._beside.has(words) and not _MODEL.search(words) and not self.has_card([text])
+
     def speaks_of_later(self, text: str) -> bool:
         """Tell whether a clause speaks of a delivery to come."""
         return self._words.lines["later"].has(plain(text))
@@ -183,7 +191,8 @@ class LineReader:
             seller = self._as_seller(found[1])
             return (seller, "", text[found.end() :]) if seller else (None, "", text)
         if found := self._seller.match(half_width(text)):
-            return self._as_seller(found[1]), "", ""
+            seller = self._as_seller(found[1])
+            return (seller, "", "") if seller else (None, "", text)  # 报价单位:元/台/月 names a unit, no company
         found = _NAMED.match(text)
         if found and (len(found["name"]) > 1 or self.is_buyer(found["name"]) or self.has_card([found["rest"]])):
             name = self._as_seller(found["name"])

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.market.collector import collector_paused
-from suanpei.market.quotes.cross_checks import find_currency_slips, find_node_prices, find_series, group_drafts
+from suanpei.market.quotes.cross_checks import (
+    find_currency_slips,
+    find_node_prices,
+    find_series,
+    find_table_units,
+    group_drafts,
+)
 from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.drafts import DraftMaker
 from suanpei.market.quotes.entries import list_remarks
@@ -189,6 +195,7 @@ class _Reader:
             find_series(group, {id(draft): draft.stated_gpus for draft in group})
         for draft in kept:
             self._settler.settle(draft)
+        find_table_units(kept)
         for group in groups:
             if len(group) > 1 or group[0].row.amounts:
                 find_node_prices(group)

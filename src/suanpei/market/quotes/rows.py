@@ -107,6 +107,7 @@ class RowReader:
         """Read the cells of a row that differ little between rows."""
         by_role: dict[str, str] = {}
         found: list[Clues] = []
+        unpriced: list[str] = []
         dates: list[QuoteDate] = []
         read = self._clues.read
         for role, text in cells:
@@ -115,6 +116,8 @@ class RowReader:
             clues = read(role, text, header.heading(role)) if header and role == "tax" else read(role, text)
             if clues is not NO_CLUES:
                 found.append(clues)
+            if role == "charges" and not (clues.charges or clues.flags) and plain(text) not in NOTHING_WORDS:
+                unpriced.append(text)
             if role in ("note", "text") and (date := self._clues.read_date(text, role)) is not NO_DATE:
                 dates.append(date)
         card, instance_gpus = self._card(by_role, cells)
@@ -122,7 +125,7 @@ class RowReader:
             card=card,
             instance_gpus=instance_gpus,
             clues=join_clues(found),
-            note=by_role.get("note", ""),
+            note="; ".join(filter(None, (by_role.get("note", ""), *unpriced))),
             date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
         )
 

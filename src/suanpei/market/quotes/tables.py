@@ -8,7 +8,7 @@ from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.grids import GridReader
 from suanpei.market.quotes.header import rank
-from suanpei.market.quotes.heading_units import complete
+from suanpei.market.quotes.heading_units import complete_row
 from suanpei.market.quotes.quantity import Quantity
 from suanpei.market.quotes.sheet_lines import DittoFiller, first_column, unrepeated
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
@@ -251,11 +251,10 @@ class TableReader:
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
         known = len(cells)
-        row = [
-            (role, complete(role, cells[column], header.headings[column]))
-            for column, role in header.order
-            if column < known and cells[column]
-        ]
+        if self._is_beside(line, header):
+            self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
+            return
+        row = complete_row(cells, header, self._clues)
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
         self._numbers.take(line, header)
         if header.words:
@@ -283,6 +282,10 @@ class TableReader:
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
         return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
+
+    def _is_beside(self, line: Line, header: Header) -> bool:
+        named = (self._given(line, column) for column in header.card_columns)
+        return not self._kinds.has_card(line.cells) and any(map(self._kinds.is_beside, named))
 
     def _remarks_name_card(self) -> bool:
         return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)

@@ -14,6 +14,7 @@ from suanpei.report.text.assumptions import render_assumptions
 from suanpei.report.text.compare_sellers import render_sellers
 from suanpei.report.text.figures import (
     UNKNOWN,
+    is_one_amount,
     name_tax_side,
     say_at_most,
     say_bare_span,
@@ -272,7 +273,7 @@ def _total_cells(row: SellerRow) -> tuple[str, str]:
     if row.ranked_total is None or row.low_tax_in is None or row.high_tax_in is None:
         return UNKNOWN, ""
     total = say_at_most(row.ranked_total, is_open=row.total_tax_in is None)
-    is_certain = row.low_tax_in == row.high_tax_in
+    is_certain = is_one_amount(row.low_tax_in, row.high_tax_in)
     return total, "" if is_certain else say_bare_span(row.low_tax_in, row.high_tax_in)
 
 

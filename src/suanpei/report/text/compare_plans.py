@@ -33,6 +33,8 @@ FIELDS_FROM_COLUMNS = 140
 """Columns from which on the fields of the JSON stand beside each factor. [-]"""
 _SAME = 5e-4
 """A factor this near to 1 is left out of the headline. [-]"""
+_ONE = "1.000"
+"""A ratio that rounds to it is no difference to speak of."""
 
 
 def render_compare_plans(result: ComparePlansResult, lang: Language) -> RenderableType:
@@ -62,11 +64,15 @@ _LEGEND = Message(
 
 
 def _headlines(result: ComparePlansResult, lang: Language) -> list[Message]:
-    days = Message(
-        "B takes {ratio} times as long as A ({a} → {b})",
-        ratio=_say_ratio(result.days.ratio),
-        a=say_duration(float(result.a.days) * DAY_S, lang),
-        b=say_duration(float(result.b.days) * DAY_S, lang),
+    times = {
+        "ratio": _say_ratio(result.days.ratio),
+        "a": say_duration(float(result.a.days) * DAY_S, lang),
+        "b": say_duration(float(result.b.days) * DAY_S, lang),
+    }
+    days = (
+        Message("B takes as long as A ({a} → {b})", **times)
+        if times["ratio"] == _ONE
+        else Message("B takes {ratio} times as long as A ({a} → {b})", **times)
     )
     said = [_with_reason(days, result.days)]
     if result.cost is None:
@@ -130,7 +136,7 @@ def _factor_rows(whole: Decomposition, lang: Language, *, with_fields: bool) -> 
     if with_fields:
         columns.append((translate("Fields", lang), "left"))
     table = make_table(columns)
-    table.columns[0].no_wrap = False
+    table.columns[-1 if with_fields else 0].no_wrap = False
     for factor in whole.factors:
         fields = [Text(", ".join(factor.fields), style="dim")] if with_fields else []
         table.add_row(translate(factor.name, lang), *_say_sides(factor), _say_ratio(factor.ratio), *fields)
@@ -177,7 +183,7 @@ def _render_sums(result: ComparePlansResult, lang: Language) -> list[RenderableT
         currency = result.cost.unit
         sums.append((translate("Cost", lang), result.cost_parts, lambda value: str(_money(value, currency))))
     for title, rows, write in sums:
-        differing = [row for row in rows if row.difference]
+        differing = [row for row in rows if write(row.a) != write(row.b)]
         if differing:
             parts += [Text(), _sum_rows(title, differing[:PARTS_SHOWN], write, lang)]
     return parts

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from suanpei.messages import Message
 from suanpei.report.locale import translate
-from suanpei.report.text.figures import say_duration, say_money_span
+from suanpei.report.text.figures import is_one_amount, say_duration, say_money_span
 from suanpei.report.text.layout import Paragraph, heading
 from suanpei.report.text.plan_cost import say_cash
 from suanpei.units import DAY_S, HOUR_S
@@ -72,7 +72,7 @@ def _title(row: SellerRow) -> Message:
 
 def _say_figures(row: SellerRow) -> Iterable[Message]:
     """Say the interval of the total, the price that ties and the total at its worst."""
-    if row.low is not None and row.high is not None and row.low != row.high:
+    if row.low is not None and row.high is not None and not is_one_amount(row.low, row.high):
         yield Message("As quoted {total}, 90%: {span}.", total=row.total, span=say_money_span(row.low, row.high))
     if row.cost is not None:
         yield say_cash(row.cost)

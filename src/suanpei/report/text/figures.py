@@ -59,8 +59,18 @@ def say_nodes(nodes: int) -> Message:
 
 def say_bare_span(low: Money, high: Money) -> str:
     """Write an interval of money without its currency, below an amount that names it: ``464–3,318``."""
+    return "–".join(_write_ends(low, high))
+
+
+def is_one_amount(low: Money, high: Money) -> bool:
+    """Tell whether an interval of money is written with the same amount at both ends, and so says nothing."""
+    first, last = _write_ends(low, high)
+    return first == last
+
+
+def _write_ends(low: Money, high: Money) -> tuple[str, str]:
     digits = 0 if abs(high.amount) >= 1000 else 2
-    return f"{low.rounded(digits).amount:,}–{high.rounded(digits).amount:,}"
+    return f"{low.rounded(digits).amount:,}", f"{high.rounded(digits).amount:,}"
 
 
 def say_at_most(amount: Money, *, is_open: bool) -> str:

@@ -44,7 +44,7 @@ def render_split_phases(result: MixResult, lang: Language) -> list[RenderableTyp
         lines.append(translate(rest, lang))
     advice = Message(
         "Cards of several sellers are no one cluster. Where such a phase is one run over several machines, this mix"
-        " cannot serve it: give that phase a demand of its own, with the offers of one seller."
+        " cannot serve it: --one-seller plans each phase with one seller."
     )
     return [
         heading(translate("Phases spread over several sellers", lang)),

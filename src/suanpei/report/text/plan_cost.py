@@ -10,7 +10,7 @@ from suanpei.market.offer import tier_name
 from suanpei.messages import Message
 from suanpei.money import SYMBOLS
 from suanpei.report.locale import translate
-from suanpei.report.text.figures import say_at_most, say_money_span
+from suanpei.report.text.figures import is_one_amount, say_at_most, say_money_span
 from suanpei.report.text.layout import Paragraph, heading, make_table
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def render_cost(row: PlanRow, lang: Language) -> list[RenderableType]:
 
 
 def _say_span(cost: Cost) -> list[Message]:
-    if cost.low == cost.high:
+    if is_one_amount(cost.low, cost.high):
         return [Message("as quoted, the short run and the long one cost the same")]
     return [
         Message(
@@ -63,7 +63,7 @@ def _say_other_bill(bill: OtherBill) -> Message:
 
 def with_span(said: Message, low: Money, high: Money) -> Message:
     """Put the range of an amount behind it; nothing where it has none."""
-    return said if low == high else Message("{said} ({span})", said=said, span=say_money_span(low, high))
+    return said if is_one_amount(low, high) else Message("{said} ({span})", said=said, span=say_money_span(low, high))
 
 
 def name_tier(tier: Tier | Literal["stated"]) -> Message:

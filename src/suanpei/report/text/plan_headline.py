@@ -9,6 +9,7 @@ from suanpei.quantities import parse_duration_s
 from suanpei.report.locale import translate
 from suanpei.report.text.figures import (
     UNKNOWN,
+    is_one_amount,
     name_method,
     say_at_most,
     say_bare_span,
@@ -177,5 +178,5 @@ def cost_cells(row: PlanRow) -> tuple[str, str]:
     if row.cost is None:
         return UNKNOWN, ""
     total = say_at_most(row.cost.ranked_total, is_open=row.cost.total_tax_in is None)
-    is_certain = row.cost.low_tax_in == row.cost.high_tax_in
+    is_certain = is_one_amount(row.cost.low_tax_in, row.cost.high_tax_in)
     return total, "" if is_certain else say_bare_span(row.cost.low_tax_in, row.cost.high_tax_in)

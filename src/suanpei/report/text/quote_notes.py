@@ -159,8 +159,8 @@ def _list_charges(charges: Charges) -> list[Message]:
 def _list_payment(payment: Payment) -> list[Message]:
     """List what is paid before it is used."""
     said = {
-        Message("deposit: {months} months of rent", months=str(payment.deposit_months)): payment.deposit_months,
-        Message("paid ahead: {months} months at a time", months=str(payment.prepaid_months)): payment.prepaid_months,
+        Message("months of rent as deposit: {months}", months=str(payment.deposit_months)): payment.deposit_months,
+        Message("months paid ahead at a time: {months}", months=str(payment.prepaid_months)): payment.prepaid_months,
         Message("paid on signing: {share} of the term", share=_per_cent(payment.prepaid_fraction)): (
             payment.prepaid_fraction
         ),

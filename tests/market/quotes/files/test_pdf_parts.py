@@ -80,6 +80,15 @@ def test_two_ruled_tables_side_by_side_and_an_empty_one(tmp_path: Path) -> None:
     }
 
 
+def test_letters_of_two_bytes_that_are_read_one_by_one_keep_their_words(tmp_path: Path) -> None:
+    drawn = "".join(f"{x} {y} m {to_x} {to_y} l S " for x, y, to_x, to_y in LINES)
+    cells = CELLS
+    for word in ("GPU", "Price", "H800", "78000 per", "node"):
+        cells = cells.replace(f"({word})", "(" + "".join(f"\\000{letter}" for letter in word) + ")")
+    assert cells != CELLS
+    assert shape(read_bytes(tmp_path, "q.pdf", make_pdf(drawn + cells))) == TABLE
+
+
 def test_a_page_that_cannot_be_read_is_named_and_the_text_before_it_kept(tmp_path: Path) -> None:
     document = read_bytes(
         tmp_path, "q.pdf", make_pdf(show(50, 700, "x")).replace(b"/MediaBox [0 0 595 842]", b"/Rotate /A" + b" " * 13)

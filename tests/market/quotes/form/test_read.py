@@ -73,6 +73,7 @@ def test_a_whole_line_is_read_as_filled(language: FormLanguage) -> None:
     assert offer.charges.ingress_per_gb == Money(amount=Decimal(0), currency="CNY")
     assert offer.charges.early_exit_fraction == Decimal("0.3")
     assert offer.charges.bills_outages is False
+    assert offer.charges.includes_power is True
     assert (offer.pricing, offer.region, offer.confidence) == ("monthly", "Ulanqab", "high")
     assert offer.flags == ("deposit", "egress_fee", "includes_power", "prepay", "tax_excluded_6pct")
     assert offer.note == "carefully made"

@@ -24,6 +24,9 @@ from tests.market.quotes.samples import CARDS
         (("昆仑芯P800",), "Kunlun-P800"),
         (("", "", "A100-80GB", "p4d.24xlarge"), "A100-SXM4-40GB"),
         (("昇腾910B",), None),
+        (("8×910B2 64GB",), "Ascend-910B2"),
+        (("910B3*8",), "Ascend-910B3"),
+        (("8*4090 24G",), "RTX-4090"),
         (("A100", "SXM4"), None),
         (("P40",), None),
     ],
@@ -73,3 +76,22 @@ def test_a_family_names_its_products() -> None:
 def test_cards_are_found_in_text(text: str, names: list[str]) -> None:
     words = plain(text)
     assert [words[slice(*span)] for span in CARDS.find(words)] == names
+
+
+@pytest.mark.parametrize("written", ["海光K100_AI", "K100-AI", "K100 AI", "K100AI", "DCU K100_AI 64G"])
+def test_what_stands_behind_an_underscore_is_part_of_the_name(written: str) -> None:
+    assert CARDS.read(written).candidates == ("Hygon-K100-AI",)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("B200 192GB", "B200-SXM-180GB"),
+        ("B200 180G", "B200-SXM-180GB"),
+        ("GB200 192GB", "GB200-186GB"),
+        ("GB200 NVL72", "GB200-186GB"),
+        ("H20 144G", "H20-SXM5-141GB"),
+    ],
+)
+def test_another_label_of_a_memory_is_of_the_product_that_the_bare_name_means(written: str, name: str) -> None:
+    assert CARDS.read(written).candidates == (name,)

@@ -33,6 +33,8 @@ MONTH = 730
         ("note", "押一付三", {"deposit_months": 1, "prepaid_months": 3}),
         ("note", "付三押一", {"deposit_months": 1, "prepaid_months": 3}),
         ("note", "押金2个月", {"deposit_months": 2}),
+        ("note", "预付一个月，押金一个月", {"deposit_months": 1, "prepaid_months": 1}),
+        ("note", "预付三个月租金", {"prepaid_months": 3}),
         ("note", "prepay 25%", {"prepaid_fraction": Decimal("0.25")}),
         ("note", "预付30%", {"prepaid_fraction": Decimal("0.3")}),
         ("pricing", "年付", {"pricing": "yearly", "prepaid_months": 12}),
@@ -58,6 +60,15 @@ def test_terms_are_read(role: str, text: str, expected: dict[str, Any]) -> None:
         ("tax", "含税", "in", None),
         ("tax", "+0%", "out", "0"),
         ("tax", "6%", "unknown", "0.06"),
+        ("section", "All prices exclude taxes.", "out", None),
+        ("section", "Prices do not include any applicable local taxes", "out", None),
+        ("section", "prices net of VAT", "out", None),
+        ("section", "VAT not included", "out", None),
+        ("section", "20% VAT extra", "out", None),
+        ("section", "All prices include VAT", "in", None),
+        ("section", "VAT included", "in", None),
+        ("note", "税费另计", "out", None),
+        ("note", "税率6%，税金另付", "out", "0.06"),
         ("unit", "pro GPU/Monat zzgl. 19% USt", "out", "0.19"),
         ("note", "含6个点专票", "in", "0.06"),
         ("text", "H800 7.8万/月 不含税 预付30%", "out", None),
@@ -70,6 +81,20 @@ def test_terms_are_read(role: str, text: str, expected: dict[str, Any]) -> None:
         ("note", "+税", "out", None),
         ("note", "是否含税：是", "in", None),
         ("price", "价税合计11.5", "in", None),
+        ("note", "以上价格为含税价（13%）", "in", "0.13"),
+        ("note", "不含税，税点6个", "out", "0.06"),
+        ("note", "未含税(6%)", "out", "0.06"),
+        ("note", "价格不包含增值税", "out", None),
+        ("note", "价格包含6%增值税", "in", "0.06"),
+        ("note", "All prices exclude VAT (6%).", "out", "0.06"),
+        ("note", "prices do not include 6% VAT", "out", "0.06"),
+        ("note", "VAT is not included", "out", None),
+        ("note", "VAT (6%) not included", "out", "0.06"),
+        ("note", "exclusive of 13% VAT", "out", "0.13"),
+        ("note", "includes 6% VAT", "in", "0.06"),
+        ("tax", "VAT not included", "out", None),
+        ("tax", "VAT included, storage not included", "in", None),
+        ("tax", "不含电费，含税(6%)", "in", "0.06"),
     ],
 )
 def test_tax_is_read(role: str, text: str, state: str, rate: str | None) -> None:
@@ -78,7 +103,9 @@ def test_tax_is_read(role: str, text: str, state: str, rate: str | None) -> None
     assert (tax.state, tax.rate_fraction) == (state, None if rate is None else Decimal(rate))
 
 
-@pytest.mark.parametrize("text", ["是否含税待定", "含税价请咨询", "税费待定", "是否含税"])
+@pytest.mark.parametrize(
+    "text", ["是否含税待定", "含税价请咨询", "税费待定", "是否含税", "包含10%折扣", "price includes 10% discount"]
+)
 def test_an_open_question_of_tax_is_no_answer(text: str) -> None:
     assert CLUES.read("note", text).tax is None
 
@@ -103,6 +130,8 @@ def test_a_column_about_tax_answers_its_heading(cell: str, state: str) -> None:
         ("云盘0.5元/GB/月，流量免费", "0.5", "0"),
         ("公网流量 800元/TB", None, "0.8"),
         ("云盘另计", None, None),
+        ("存储免费20TB，流量：免费", None, "0"),
+        ("egress free up to 10 TB", None, None),
     ],
 )
 def test_charges_are_read(text: str, storage: str | None, egress: str | None) -> None:

@@ -185,7 +185,7 @@ class _Collector:
 
     def take_text(self, text: str, matrix: Any, text_matrix: Any, font: Any, size: float) -> None:
         """Note a piece of text; one at the place of the last continues it: pypdf does not move on between them."""
-        words = text.strip("\n\r\0")
+        words = text.replace("\0", "").strip("\n\r")  # the first byte of a letter where pypdf reads them one by one
         if not words.strip():
             return
         placed = multiply(multiply(text_matrix, matrix), self._turn)

@@ -215,6 +215,7 @@ def _charges(values: LineValues) -> Charges:
         fabric_per_gpu_hour=money("fabric_price"),
         early_exit_fraction=values.fractions["early_exit"],
         bills_outages=None if bills is None else bills == "yes",
+        includes_power=None if values.choices["power"] is None else values.choices["power"] == "in",
     )
 
 

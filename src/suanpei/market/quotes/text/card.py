@@ -30,7 +30,8 @@ _FORM = r"sxm\d?|pci-?e|nvl(?!ink)(?:72)?|oam|nvlink|hgx|dgx"
 _ATTRIBUTE = rf"[\s\-_/,(]*(?:{_FORM}|hbm\d?e?|\d{{2,3}}\s*(?:gib|gb|g)(?![a-z\d])|ada(?![a-z])|ultra)\)?"
 _BRACKETS = re.compile(r"[()\[\]{}<>【】]")
 _COUNTED = re.compile(
-    r"(?<![\d.])\d{1,3}\s*(?:[x×*]\s*(?=[a-z\u4e00-\u9fff])|[卡张块]\s*)|[x×*]\s*\d{1,3}(?!\s*g)(?!\d)", re.IGNORECASE
+    r"(?<![\d.])\d{1,3}\s*(?:[x×*]\s*(?=[a-z\u4e00-\u9fff]|\d{3,4}(?!\s*g|\d))|[卡张块]\s*)|[x×*]\s*\d{1,3}(?!\s*g|[\db])",
+    re.IGNORECASE,
 )
 _BARE_MEMORY = re.compile(r"[\s\-_/](\d{2,3})\s*$")
 _NVLINK = re.compile(r"nvlink|hgx|dgx|nvswitch", re.IGNORECASE)
@@ -197,9 +198,17 @@ class CardReader:
             sized = [one for one in fitting if asked.memory_gb in self._sizes_gb(one)]
             if not sized:
                 return None, (), ()
-            fitting = sized
+            meant = self._meant_by(asked.core)
+            fitting = [one for one in sized if one.name == meant] or sized
         candidates = tuple(one.name for one in fitting)
         return (fitting[0] if len(fitting) == 1 else None), candidates, ()
+
+    def _meant_by(self, core: str) -> str | None:
+        """Name the product that a bare name means: B200 alone is the module, GB200 is written in full."""
+        try:
+            return resolve_accelerator(self._catalogue, core).accelerator.name
+        except InputError:
+            return None
 
     def _sizes_gb(self, accelerator: Accelerator) -> tuple[int, ...]:
         return (_label_gb(accelerator), *self._words.memory_labels_gb.get(accelerator.name, ()))
@@ -294,7 +303,7 @@ def _spell_name(name: str) -> str:
         if not part.strip(" -_"):
             spelled += r"[\s\-_]?"
         elif before.strip(" -_") and (len(before) > 1 and (len(part) > 1 or part == "d")):
-            spelled += rf"[\s\-]?{re.escape(part)}"
+            spelled += rf"[\s\-_]?{re.escape(part)}"
         else:
             spelled += re.escape(part)
     return spelled

@@ -55,7 +55,8 @@ class ChargeReader:
             rf"|(?<![\d.])(?P<share>\d{{1,3}})\s*%\s*(?:of\s+)?(?:the\s+)?(?:{said['rent_left'].source})[^%;。]{{0,24}}?"
             rf"(?:{said['early_exit'].source})"
         )
-        self._free = re.compile(rf"{named}\s*(?:is\s+|为)?(?:{words.free.source})|免(?P<fee>{words.charges.source})")
+        free = rf"(?:{words.free.source})(?!\s*(?:\d|up\s+to|within|for|前|首|头))"
+        self._free = re.compile(rf"{named}\s*(?:is\s+|为|[:])?\s*{free}|免(?P<fee>{words.charges.source})")
 
     def read(self, text: str) -> tuple[tuple[Charge, ...], str]:
         """Find charges in a plain text.

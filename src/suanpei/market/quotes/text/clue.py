@@ -24,7 +24,7 @@ from suanpei.market.quotes.text.link import LinkReader
 from suanpei.market.quotes.text.tax import TaxReader
 from suanpei.market.quotes.text.term import NO_TERMS, TermReader
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit
-from suanpei.market.quotes.text.words import QuoteWords, has_wide_digits, plain
+from suanpei.market.quotes.text.words import NOTHING_WORDS, QuoteWords, has_wide_digits, plain
 from suanpei.market.terms import UNKNOWN_TAX
 
 if TYPE_CHECKING:
@@ -168,6 +168,18 @@ class ClueReader:
         if node_gpus is not None and node_gpus > LARGEST_SERVER_GPUS and (role == "gpus" or is_loose):
             return None, stock or Stock(count=node_gpus, unit="card")
         return node_gpus, stock
+
+    def name_charge(self, written: str, heading: str) -> str:
+        """Put the heading of a column of charges before a cell that does not say what it is for: 流量 免费.
+
+        Args:
+            written: The cell. [-]
+            heading: Of its column; one that names several charges says nothing of the cell. [-]
+        """
+        is_told = plain(written) in NOTHING_WORDS or self.read("charges", written).charges
+        if is_told or len(self.words.charges.groups(plain(heading))) > 1:
+            return written
+        return f"{heading} {written}" if written[0].isascii() else f"{heading}{written}"
 
     def read_left_out(self, written: str) -> tuple[str, ...]:
         """Give the words of the sums of a running text that are none of its prices."""

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.words import QuoteWords
 
 _RATE = r"\d{1,2}(?:\.\d+)?"
-_POINTS = re.compile(r"个税?点(?:税)?")
-"""6个点 is 6 %."""
+_BARE_POINTS = r"(?:(?<=点\d)|(?<=点\d\d))个(?!月)"
+_POINTS = re.compile(rf"个税?点(?:税)?|{_BARE_POINTS}")
+"""6个点 and 税点6个 are 6 %."""
 _OUT, _IN = "不含税", "含税"
 
 
@@ -23,15 +24,21 @@ class TaxReader:
 
     def __init__(self, words: QuoteWords) -> None:
         said = words.tax_words
-        joined = rf"(?:{said['joins'].source})\s*"
+        fillers = rf"(?:(?:{said['fillers'].source})\s+)*"
+        joined = rf"(?:{said['joins'].source})\s*{fillers}"
+        led = rf"(?:{said['leads'].source}|{said['joins'].source})\s*{fillers}"
+        behind = rf"\s*(?:费|金|款)?\s*(?:is\s+|are\s+)?(?:{said['out_after'].source}|{said['in_after'].source})"
         self._yes, self._no = said["yes"], said["no"]
         self._out = said["out"]
         self._in = said["in"]
+        self._out_after, self._in_after = said["out_after"], said["in_after"]
         self._wording = re.compile(
-            rf"{joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
+            rf"(?<!包){joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
-            rf"|(?:{joined})?(?:{words.tax.source})"
-            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点)\)?)?"
+            rf"|{led}{_RATE}\s*%\s*的?(?:{words.tax.source})"
+            rf"|(?:{led})?(?:{words.tax.source})"
+            rf"(?:{behind}|(?:{said['price'].source}))?"
+            rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点|{_BARE_POINTS})\)?(?:{behind})?)?"
         )
         self._question = re.compile(r"是否含税\s*[:为]?\s*(?P<answer>[是否])?")
         self._open = re.compile(rf"(?:{words.tax.source})[^\s,;。、]{{0,4}}?[:请]?\s*(?:{said['open'].source})")
@@ -47,10 +54,7 @@ class TaxReader:
         text = self._open.sub(" ", self._question.sub(_answer, text)).strip()
         if is_tax:
             return self._of_column(_POINTS.sub("%", text), plain(heading))
-        tax = UNKNOWN_TAX
-        for found in self._wording.finditer(text):
-            tax = join_taxes(tax, self._of_wording(_POINTS.sub("%", found.group())))
-        return tax
+        return self._of_wordings(text)
 
     def _of_column(self, text: str, heading: str) -> Tax:
         bare = text.strip("() ")
@@ -61,17 +65,26 @@ class TaxReader:
         tax = self._of_wording(text)
         if tax.state == "unknown" and tax.rate_fraction is not None and heading in (_IN, _OUT):
             return replace(read_tax(f"{heading} {text}"), wording=text)
-        found = self._wording.search(text) if tax.state == "unknown" else None
-        worded = self._of_wording(found.group()) if found else tax
-        return worded if worded.state != "unknown" else tax
+        worded = self._of_wordings(text)
+        return join_taxes(worded, tax) if worded.state != "unknown" else tax
+
+    def _of_wordings(self, text: str) -> Tax:
+        """Join what the wordings about tax in a text say."""
+        tax = UNKNOWN_TAX
+        for found in self._wording.finditer(text):
+            tax = join_taxes(tax, self._of_wording(_POINTS.sub("%", found.group())))
+        return tax
 
     def _of_wording(self, wording: str) -> Tax:
         """Read a wording that may leave out the word for tax: ``含6%``, ``不含6%``, ``加6%``."""
         tax = read_tax(wording)
         if tax.state != "unknown":
             return tax
-        for said, full in ((self._out, _OUT), (self._in, _IN)):
-            if said.pattern.match(wording):
+        for is_said, full in (
+            (self._out_after.has(wording) or self._out.pattern.match(wording), _OUT),
+            (self._in_after.has(wording) or self._in.pattern.match(wording), _IN),
+        ):
+            if is_said:
                 return replace(read_tax(f"{full} {wording}"), wording=wording)
         return tax
 

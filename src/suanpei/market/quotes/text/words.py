@@ -29,7 +29,7 @@ _WAVES = re.compile(r"[∼〜～˜]")
 _SPACES = re.compile(r"\s+")
 _JOINS = re.compile(r"[\s_\-]+")
 _CHINESE_NUMBER = re.compile(
-    r"(?<![\d.万千元块每押付第统])(?<!\d[wk])(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
+    r"(?<![\d.万千元块每押第统])(?<!押.付)(?<!\d[wk])(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
     r"(?=[万千块元卡台张年天月折节机]|个(?:月|节点)|[一二三四五六七八九]?折)"
     r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。;)~至到含不起-]|$)"
 )
@@ -140,7 +140,8 @@ class QuoteWords:
     stock: Vocabulary
     tax: Vocabulary
     tax_words: Mapping[str, Vocabulary]
-    """Words before a rate (``joins``), those that mean out or in, and the yes and no of a column 是否含税."""
+    """Words before a rate (``joins``), those that need the word for tax behind them (``leads``), those that may follow
+    it (``out_after``, ``in_after``, ``price``), those that mean out or in, and the yes and no of a column 是否含税."""
     flags: Vocabulary
     denials: Mapping[str, Vocabulary]
     """Words ``before`` or ``after`` a word on paying or a flag that deny it, and what may stand ``between``."""
