@@ -150,7 +150,8 @@ class TextReader:
         rest = self._set_aside(line, rest)
         if not rest:
             return
-        pieces, remark = self._parter.split(rest)
+        last = self._block.entries[-1] if self._block.entries else None
+        pieces, remark = self._parter.split(rest, self._said(last) if last is not None else "")
         if pieces:
             self._card_rows.append(line.row)
         for piece in pieces:
@@ -181,13 +182,15 @@ class TextReader:
             self._content.unread.append((cell, Message("a sum beside the price of an offer: {words}", words=words)))
         note = "; ".join(clause for clause in part_clauses(piece) if self._is_note(clause))
         remark = (("note", note),) if note else ()
+        foreign = self._parter.foreign_name(piece)
+        card = (("card", foreign),) if foreign else ()
         entries = []
         for number, cells in enumerate(self._prices.part(piece)):
             if number and self._kinds.is_aside(cells[0][1], is_beside=True):
                 reason = Message("the price of another thing than a card: {words}", words=cells[0][1][:120])
                 self._content.unread.append((cell, reason))
             else:
-                entries.append(Entry(row=row, cells=(*cells, *remark)))
+                entries.append(Entry(row=row, cells=(*cells, *card, *remark)))
         return entries
 
     def _is_note(self, clause: str) -> bool:

@@ -52,8 +52,8 @@ class CountReader:
         cards, loose = words.counts["cards"].source, words.counts["loose_cards"].source
         machines, stock = words.counts["machines"].source, words.stock.source
         self._cards = re.compile(
-            rf"(?<![\d.\-~])(?P<count>\d{{1,3}})\s*-?\s*(?:{cards}|x(?![a-z\d]|\s*\d)|×(?!\s*\d)"
-            r"|[x×*]\s*(?=[a-z\u4e00-\u9fff]))"
+            rf"(?<![\d.\-~])(?P<count>\d{{1,3}})\s*-?\s*(?:{cards}|(?<![a-z]\d{{3}})(?<![a-z]\d{{2}})"
+            r"(?:x(?![a-z\d]|\s*\d)|×(?!\s*\d)|[x×*]\s*(?=[a-z\u4e00-\u9fff])))"
         )
         self._card_range = re.compile(rf"(?<!\d)1\s*[-~至到]\s*\d{{1,2}}\s*(?:{cards}|x|×)")
         self._one = re.compile(rf"(?:{words.counts['one'].source})|(?<!\d)1\s*-?\s*gpu(?!s)")

@@ -105,7 +105,7 @@ class TermReader:
         self._words = words
         said = words.terms
         unit = f"(?P<unit>{words.periods.source})(?!内)"
-        duration = rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
+        duration = rf"(?:(?<![a-z])(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
         groups = words.periods.group_of.items()
         long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
         months = f"(?:{'|'.join(word for word, group in groups if group == 'month')})"
