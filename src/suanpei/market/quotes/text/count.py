@@ -71,6 +71,7 @@ class CountReader:
             rf"|(?<![\d.])(?P<far>\d{{1,6}})\s*{unit.format('2')}\s*(?:{stock})"
             rf"(?![^\d;。,]{{0,6}}\d+{_NOT_COUNT})"
         )
+        self._on_hand = re.compile(rf"(?:{stock})[^\d]{{0,6}}$")
         either = f"(?:{machines}|{loose})"
         least = words.counts["least"].source
         self._least = re.compile(
@@ -129,11 +130,6 @@ class CountReader:
         found = self._rack.search(text)
         return _sane(int(found["count"] or found["joined"])) if found else None
 
-    def says_least(self, text: str) -> bool:
-        """Tell whether a plain text names a least number to rent that is more than a machine: ``100卡起租``."""
-        found = self._least.search(text)
-        return found is not None and _keep_node(found) == " "
-
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def read_node_gpus(self, text: str, *, is_count: bool) -> int | None:
         """Read how many cards are sold together; None where the text does not say.
@@ -148,7 +144,7 @@ class CountReader:
         if self._card_range.search(bare):
             return 1
         text = self._least.sub(_keep_node, self._links.without(text))
-        text = _OTHER_PARTS.sub(" ", self._stock.sub(" ", text))
+        text = _OTHER_PARTS.sub(" ", self._stock.sub(_keep_machine, text))
         found = self._cards.search(text) or _CARDS_BEHIND.search(text)
         if found is not None:
             return _sane(int(found["count"]))
@@ -168,7 +164,7 @@ class CountReader:
             return self._left_over(text, taken, is_stock=is_stock)
         if self._unsold.has(text):
             return NONE_ON_HAND
-        text = self._range.sub(_lower, self._least.sub(" ", text))
+        text = self._range.sub(_lower, self._least.sub(self._keep_stock, text))
         if not is_stock:
             text = self._coming.sub(" ", text)
         if found := self._stock.search(text):
@@ -177,6 +173,8 @@ class CountReader:
                 machines = self._machines.search(self._links.without(text), found.end())
                 if machines is not None:
                     return Stock(count=int(machines["count"]), unit="machine")
+            if found["card2"] and int(found["far"]) <= MOST_USUAL_GPUS and not is_stock:
+                return None  # "8卡 现货" is one machine
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
         if is_stock and text not in NOTHING_WORDS:
             for pattern, unit in ((self._machines, "machine"), (self._loose_cards, "card")):
@@ -190,6 +188,11 @@ class CountReader:
         if found := self._machines.search(self._links.without(text)):
             return Stock(count=int(found["count"]), unit="machine")
         return None
+
+    def _keep_stock(self, found: re.Match[str]) -> str:
+        """Keep a least number of what is on hand: ``现货20台以上``."""
+        clause = re.split(r"[,;。]", found.string[: found.start()])[-1]
+        return f"{found['second']}{found['unit']}" if found["second"] and self._on_hand.search(clause) else " "
 
     def _left_over(self, text: str, taken: re.Match[str], *, is_stock: bool) -> Stock | None:
         """Take what is rented out off what there is; None where the text does not say how many there are."""
@@ -211,6 +214,11 @@ def _blanked(text: str, found: re.Match[str]) -> str:
 def _lower(found: re.Match[str]) -> str:
     """Keep the lower end of a range; what falls is none."""
     return found[1] if int(found[1]) < int(found[2]) else found.group()
+
+
+def _keep_machine(found: re.Match[str]) -> str:
+    """Keep the cards of one machine that stand before a word for what is on hand: ``8卡 现货``."""
+    return found.group() if found["card2"] and int(found["far"]) <= MOST_USUAL_GPUS else " "
 
 
 def _keep_node(found: re.Match[str]) -> str:

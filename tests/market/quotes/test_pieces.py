@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from suanpei.messages import Message
+from tests.market.quotes.samples import read, read_one, text
+
+MACHINE_MONTH = Fraction(1, 8) / 730
+
+
+@pytest.mark.parametrize(
+    ("line", "prices", "least"),
+    [
+        (
+            "H800 8卡：10台以内5.3w，10-50台5.1w，50台以上4.9w，每月每台",
+            [53_000 * MACHINE_MONTH, 51_000 * MACHINE_MONTH, 49_000 * MACHINE_MONTH],
+            [8, 80, 400],
+        ),
+        (
+            "H100 8卡 5.9万/台/月，20台打包价5.6万，100台以上5.3万",
+            [59_000 * MACHINE_MONTH, 56_000 * MACHINE_MONTH, 53_000 * MACHINE_MONTH],
+            [None, 160, 800],
+        ),
+        (
+            "H100: 1-7 GPUs 18元/卡时, 8-63 GPUs 16元/卡时, 64+ GPUs 14元/卡时",
+            [Fraction(18), Fraction(16), Fraction(14)],
+            [1, 8, 64],
+        ),
+        (
+            "H100: 18元/卡时 (1-7 GPUs), 16元/卡时 (8-63 GPUs), 14元/卡时 (64+ GPUs)",
+            [Fraction(18), Fraction(16), Fraction(14)],
+            [1, 8, 64],
+        ),
+    ],
+)
+def test_each_price_holds_for_its_own_quantity(line: str, prices: list[Fraction], least: list[int | None]) -> None:
+    offers = read(text(line)).offers
+    assert [offer.price_per_accelerator_hour.amount for offer in offers] == prices
+    assert [offer.minimum_count for offer in offers] == least
+    assert ["quantity_tier" in offer.flags for offer in offers] == [one is not None for one in least]
+    assert {offer.count for offer in offers} == {None}
+
+
+@pytest.mark.parametrize(
+    ("words", "least"),
+    [
+        ("2台起租", 16),
+        ("起租8台", 64),
+        ("64卡起", 64),
+        ("minimum 16 GPUs", 16),
+        ("现货20台以上", None),
+        ("1-8卡", None),
+    ],
+)
+def test_the_least_that_is_rented_is_no_tier_and_nothing_on_hand(words: str, least: int | None) -> None:
+    offer = read_one(text(f"H100 8卡 6万/台/月 {words}"))
+    assert offer.minimum_count == least
+    assert "quantity_tier" not in offer.flags
+    assert offer.price_per_accelerator_hour.amount is not None
+
+
+@pytest.mark.parametrize(("words", "count"), [("现货20台以上", 160), ("8卡 现货", None), ("8卡现货20台", 160)])
+def test_the_cards_of_a_machine_before_a_word_for_stock_are_not_on_hand(words: str, count: int | None) -> None:
+    offer = read_one(text(f"H100 8卡 {words} 6万/台/月"))
+    assert (offer.count, offer.accelerators_per_unit) == (count, 8)
+
+
+@pytest.mark.parametrize(
+    ("line", "prices"),
+    [
+        ("H800 6.5万/台/月，长租6.0万", [65_000 * MACHINE_MONTH, 60_000 * MACHINE_MONTH]),
+        ("H800 月付6.5万，年付5.8万/台/月", [65_000 * MACHINE_MONTH, 58_000 * MACHINE_MONTH]),
+    ],
+)
+def test_a_price_without_a_unit_has_that_of_the_one_beside_it(line: str, prices: list[Fraction]) -> None:
+    assert [offer.price_per_accelerator_hour.amount for offer in read(text(line)).offers] == prices
+
+
+def test_a_sum_that_is_ten_times_another_has_not_its_unit() -> None:
+    month, other = read(text("H800 8卡 5万/台/月，50万")).offers
+    assert month.price_per_accelerator_hour.amount == 50_000 * MACHINE_MONTH
+    assert other.price_per_accelerator_hour.amount != 500_000 * MACHINE_MONTH
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("4090 1.9元/卡时 8卡1.7", "8卡1.7"), ("A6000 1300元/卡/月，一起拿9600", "拿9600")]
+)
+def test_a_number_that_may_be_a_price_is_named(line: str, words: str) -> None:
+    quotes = read(text(line))
+    assert len(quotes.offers) == 1
+    assert [one.reason for one in quotes.unread] == [
+        Message("a sum beside the price of an offer: {words}", words=words)
+    ]
