@@ -93,3 +93,24 @@ def test_a_number_that_may_be_a_price_is_named(line: str, words: str) -> None:
     assert [one.reason for one in quotes.unread] == [
         Message("a sum beside the price of an offer: {words}", words=words)
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "gpus", "count"),
+    [
+        ("16 x H200 SXM nodes (128 GPUs) @ $19.60/node-hr", 8, 128),
+        ("20 nodes of 8x H200 $19.60/node/hr", 8, 160),
+        ("8x H200 SXM | 2x Intel 8462Y+ | $19.60/node/hr", 8, None),
+        ("2x Intel 8462Y+ 8卡 H200 $19.60/node/hr", 8, None),
+        ("H200整机8卡 一台月租8万 有60台", 8, 480),
+    ],
+)
+def test_counts_of_nodes_and_processors_are_not_the_cards_of_a_machine(line: str, gpus: int, count: int | None) -> None:
+    offer = read_one(text(line))
+    assert (offer.accelerators_per_unit, offer.count) == (gpus, count)
+
+
+def test_the_machine_in_the_word_for_a_platform_is_none() -> None:
+    offer = read_one(text("云平台A：4090 2.18元/h"))
+    assert offer.price_per_accelerator_hour.amount == Fraction("2.18")
+    assert offer.seller == "云平台A"

@@ -18,7 +18,8 @@ MOST_GPUS = 100_000
 """More cards than any seller offers at once. [-]"""
 _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\dg.])")
 _OTHER_PARTS = re.compile(
-    r"(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d{1,5}(?:\.\d{1,3})?\s*[gt]b?\s*[x×*]\s*\d+|(?<![\d.])\d{1,4}(?:\.\d{1,3})?\s*tb?\s*[x×*]\s*\d+"
+    r"(?<![\d.])\d{1,2}\s*(?:[x×*]|路|颗)\s*(?:(?:intel|amd|xeon|epyc|至强|霄龙|cpu|鲲鹏|海光)|\d{4}[a-z]{0,2}\+?(?![\d万]))"
+    r"|(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d{1,5}(?:\.\d{1,3})?\s*[gt]b?\s*[x×*]\s*\d+|(?<![\d.])\d{1,4}(?:\.\d{1,3})?\s*tb?\s*[x×*]\s*\d+"
 )
 """``存储网200G×2``, ``7.68T*4`` count ports and disks."""
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
@@ -28,6 +29,8 @@ _NOT_COUNT = r"(?![\d.%]|\s*(?:[月日号年]|p(?![a-z])))"
 
 SPREAD_FLAG = "spread_over_sites"
 """The flag of a quote whose total stands over several sites or partitions: not known to be in one fabric."""
+_NODE_SIZES = (1, 2, 4, 8)
+"""Cards of a machine, where ``4x H100 nodes`` may mean machines of four. [-]"""
 MOST_USUAL_GPUS = 16
 """More cards (``64x H100``, 卡数 256) are what is on hand, not one machine. [-]"""
 
@@ -59,6 +62,10 @@ class CountReader:
         self._one = re.compile(rf"(?:{words.counts['one'].source})|(?<!\d)1\s*-?\s*gpu(?!s)")
         several = "|".join(word for word in words.counts["machines"].group_of if word.isascii() and word.endswith("s"))
         self._machines = re.compile(rf"{_NUMBER}(?:(?:{machines})(?!\s*起)|[x×*]\s*(?:{several}))")
+        self._nodes_of_cards = re.compile(
+            rf"(?<![\d.])(?P<count>\d{{1,4}})\s*[x×*]\s*(?=[a-z][^,;。|(/]{{1,24}}\s(?:{several})(?![a-z]))"
+        )
+        self._each = re.compile(rf"(?<![\d.])1\s*(?:{machines})\s*(?=[月年日天租价每]|1\s*个?[月天年])")
         racks = words.counts["racks"].source
         self._rack = re.compile(
             rf"(?<![\d.])(?P<count>\d{{2,4}})\s*-?\s*(?:{cards})\s*的?(?:{racks})"
@@ -144,7 +151,8 @@ class CountReader:
         if self._card_range.search(bare):
             return 1
         text = self._least.sub(_keep_node, self._links.without(text))
-        text = _OTHER_PARTS.sub(" ", self._stock.sub(_keep_machine, text))
+        text = self._nodes_of_cards.sub(_keep_size, self._stock.sub(_keep_machine, text))
+        text = _OTHER_PARTS.sub(" ", text)
         found = self._cards.search(text) or _CARDS_BEHIND.search(text)
         if found is not None:
             return _sane(int(found["count"]))
@@ -164,7 +172,7 @@ class CountReader:
             return self._left_over(text, taken, is_stock=is_stock)
         if self._unsold.has(text):
             return NONE_ON_HAND
-        text = self._range.sub(_lower, self._least.sub(self._keep_stock, text))
+        text = self._range.sub(_lower, self._least.sub(self._keep_stock, self._each.sub(" ", text)))
         if not is_stock:
             text = self._coming.sub(" ", text)
         if found := self._stock.search(text):
@@ -214,6 +222,11 @@ def _blanked(text: str, found: re.Match[str]) -> str:
 def _lower(found: re.Match[str]) -> str:
     """Keep the lower end of a range; what falls is none."""
     return found[1] if int(found[1]) < int(found[2]) else found.group()
+
+
+def _keep_size(found: re.Match[str]) -> str:
+    """Keep the cards of one machine: ``8x H100 nodes`` may be nodes of eight, ``16x H100 nodes`` are sixteen."""
+    return found.group() if int(found["count"]) in _NODE_SIZES else " "
 
 
 def _keep_machine(found: re.Match[str]) -> str:

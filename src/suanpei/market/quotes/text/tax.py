@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _RATE = r"\d{1,2}(?:\.\d+)?"
 _POINTS = re.compile(r"个税?点(?:税)?")
 """6个点 is 6 %."""
+_BARE_RATE = re.compile(r"(?P<word>含税|税率|税点)\s*(?P<rate>3|6|9|13)(?=$|[\s,;。)的专])")
+"""含税13 is 13 %."""
 _OUT, _IN = "不含税", "含税"
 
 
@@ -27,8 +29,14 @@ class TaxReader:
         self._yes, self._no = said["yes"], said["no"]
         self._out = said["out"]
         self._in = said["in"]
+        behind = rf"(?:{said['out_behind'].source}|{said['in_behind'].source})"
+        self._behind = (
+            (re.compile(rf"(?:{said['out_behind'].source})$"), _OUT),
+            (re.compile(rf"(?:{said['in_behind'].source})$"), _IN),
+        )
         self._wording = re.compile(
-            rf"{joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
+            rf"(?:{_RATE}\s*%\s*的?)?(?:{words.tax.source})费?(?:\s*{_RATE}\s*%)?\s*(?:is |are )?{behind}"
+            rf"|{joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
             rf"|(?:{joined})?(?:{words.tax.source})"
             rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点)\)?)?"
@@ -48,6 +56,7 @@ class TaxReader:
         if is_tax:
             return self._of_column(_POINTS.sub("%", text), plain(heading))
         tax = UNKNOWN_TAX
+        text = _BARE_RATE.sub(r"\g<word>\g<rate>%", text)
         for found in self._wording.finditer(text):
             tax = join_taxes(tax, self._of_wording(_POINTS.sub("%", found.group())))
         return tax
@@ -67,6 +76,9 @@ class TaxReader:
 
     def _of_wording(self, wording: str) -> Tax:
         """Read a wording that may leave out the word for tax: ``含6%``, ``不含6%``, ``加6%``."""
+        for pattern, full in self._behind:
+            if pattern.search(wording):
+                return replace(read_tax(f"{full} {wording.replace('included', '')}"), wording=wording)
         tax = read_tax(wording)
         if tax.state != "unknown":
             return tax
