@@ -62,3 +62,12 @@ def test_the_number_in_a_cards_name_is_no_duration() -> None:
     assert month.term is not None
     assert quarter.term is not None
     assert (month.term.minimum_hours, quarter.term.minimum_hours) == (730, 2_190)
+
+
+@pytest.mark.parametrize(
+    "line", ["A800 服务器（8×A800 80GB SXM4）41500 元/台/月", "贵司询价的 A800（A800 80G）\n单价：41500 元/台/月"]
+)
+def test_a_card_that_is_named_again_before_its_price_is_one(line: str) -> None:
+    offer = read_one(text(line))
+    assert offer.accelerator == "A800-SXM4-80GB"
+    assert offer.price_per_accelerator_hour.amount == Fraction(41_500) / 8 / 730

@@ -114,3 +114,26 @@ def test_the_machine_in_the_word_for_a_platform_is_none() -> None:
     offer = read_one(text("云平台A：4090 2.18元/h"))
     assert offer.price_per_accelerator_hour.amount == Fraction("2.18")
     assert offer.seller == "云平台A"
+
+
+@pytest.mark.parametrize("links", ["200G×8 IB", "400G*8 RoCE", "8×400Gb RoCEv2"])
+def test_the_rate_of_links_may_stand_before_their_count(links: str) -> None:
+    assert read_one(text(f"H800 8卡 5.2万/台/月，{links}，现货2台")).links == links
+
+
+@pytest.mark.parametrize("mark", ["• ", "- ", ""])
+def test_the_lines_of_one_record_are_one_offer(mark: str) -> None:
+    lines = ("GPU: NVIDIA H20 96GB × 8", "CPU: 2×Xeon 8480+", "内存: 2TB", "价格: 3.75万元/台/月", "数量: 24台")
+    offer = read_one(text("\n".join(f"{mark}{line}" for line in lines)))
+    assert offer.price_per_accelerator_hour.amount == 37_500 * MACHINE_MONTH
+    assert (offer.count, offer.seller) == (192, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Could you do $2.20/GPU/hr for 64 H100?", "$2.60 is too high for us, H100 at $2?", "H100 5.8万/台/月太贵了"],
+)
+def test_a_counter_offer_is_no_offer(line: str) -> None:
+    quotes = read(text(line))
+    assert not quotes.offers
+    assert len(quotes.unread) == 1

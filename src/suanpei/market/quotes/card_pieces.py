@@ -105,6 +105,8 @@ class CardParter:
             bare = between[: counted.start()] if counted else between
             if _SHARED.match(bare):
                 joined[-1].append(span)
+            elif self._is_named_again(clause, last, span):
+                continue
             elif bare.strip():
                 starts.append(last[1] + len(bare))
                 joined.append([span])
@@ -114,6 +116,13 @@ class CardParter:
             first, final = shared[0], shared[-1]
             pieces += [f"{clause[start : first[0]]}{clause[a:b]}{clause[final[1] : end]}" for a, b in shared]
         return self._share_unit(pieces)
+
+    def _is_named_again(self, clause: str, last: tuple[int, int], span: tuple[int, int]) -> bool:
+        """Tell whether a clause names the card before once more, before any price: ``A800 服务器(8×A800 80G``."""
+        if self._clues.read("text", clause[: span[0]]).amounts:
+            return False
+        first, again = (set(self._cards.read(clause[slice(*one)]).candidates) for one in (last, span))
+        return bool(first & again)
 
     def _share_unit(self, pieces: list[str]) -> list[str]:
         """Give the unit of the last of several prices to bare numbers before it: ``H100 2.3 H200 3.1 美元/卡时``."""

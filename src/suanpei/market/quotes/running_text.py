@@ -123,7 +123,7 @@ class TextReader:
             block.entries[number] = Entry(row=entry.row, cells=(("text", head), *others), prices=((None, found[1]),))
 
     def _take(self, line: Line, text: str) -> None:
-        sender, day, rest = self._kinds.take_sender(text)
+        sender, day, rest = self._kinds.take_sender(self._kinds.without_mark(text))
         is_buyer = self._kinds.is_buyer(sender) if sender is not None else self._is_buyer_speaking
         self._is_buyer_speaking = is_buyer and (sender is None or not rest.strip())
         self._speaker = self._speaker if sender is None else sender
