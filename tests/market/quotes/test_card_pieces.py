@@ -71,3 +71,15 @@ def test_a_card_that_is_named_again_before_its_price_is_one(line: str) -> None:
     offer = read_one(text(line))
     assert offer.accelerator == "A800-SXM4-80GB"
     assert offer.price_per_accelerator_hour.amount == Fraction(41_500) / 8 / 730
+
+
+@pytest.mark.parametrize("end", ["(128+ GPUs)", "", "with 3.2T InfiniBand"])
+def test_a_card_in_the_next_sentence_has_not_the_price_before_it(end: str) -> None:
+    before, other = read(text(f"B200: $3.10/GPU-hr {end}. Contact sales for GB300.")).offers
+    assert (before.accelerator, other.accelerator) == ("B200-SXM-180GB", "GB300-288GB")
+    assert other.price_per_accelerator_hour.amount is None
+
+
+def test_a_full_stop_of_an_abbreviation_ends_no_sentence() -> None:
+    price = read_one(text("H100 $2.10/GPU-hr excl. VAT 19%")).price_per_accelerator_hour
+    assert (price.tax, str(price.tax_rate)) == ("out", "0.19")

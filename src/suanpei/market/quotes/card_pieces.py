@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 _COUNTED_NEXT = r"(?=\d{1,4}\s*(?:个|年|月|天|日|台|卡|张|块|节点|套|p(?![a-z])))(?!\d{3}(?!\d))"
 _CLAUSES = re.compile(
-    rf"[;；\n|、]+|(?<!\d)[,。]|[,。](?!\d)|[,。]{_COUNTED_NEXT}",
+    rf"[;；\n|、]+|(?<!\d)[,。]|[,。](?!\d)|[,。]{_COUNTED_NEXT}"
+    r"|(?:(?<=[)\d])|(?<=[a-z]{5}))\.\s+(?=(?-i:[A-Z]))",
     re.IGNORECASE,
 )
-"""A comma or full stop between digits is part of a number, unless what follows counts: ``12.5,3个月起``."""
+"""A comma or full stop between digits is part of a number, unless what follows counts: ``12.5,3个月起``. A full stop
+behind a bracket, a number or a long word ends a sentence before a capital; ``excl. VAT`` goes on."""
 _WIDE_COMMA = re.compile(r"(?<![０-９])，|，(?![０-９]{3})")
 """Of a full-width comma only one between full-width digits may stand for thousands."""
 _COUNT_BEFORE = re.compile(r"(?<![\d.])\d{1,4}\s*(?:台|张|块|卡|节点|套|[x×*])\s*(?:[x×*]|卡|张|块|台)?\s*(?:的)?$")
