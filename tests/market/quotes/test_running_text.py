@@ -117,6 +117,12 @@ def test_cards_of_a_node_and_stock_stand_side_by_side() -> None:
         "带宽 80元/Mbps/月",
         "服务费 3000元/月",
         "运维费 100元/台/月",
+        "800元/月的专线",
+        "3000元运维费",
+        "1500元/月/IP",
+        "$300/month support",
+        "100M带宽 3000元/月",
+        "100T存储 5000元/月",
     ],
 )
 @pytest.mark.parametrize("joint", ["\n", "，"])
@@ -128,7 +134,27 @@ def test_the_price_of_another_thing_is_no_offer_of_a_card(line: str, joint: str)
     ]
 
 
-@pytest.mark.parametrize("line", ["带宽100M独享 6.8万/台/月", "含电费 6.8万/台/月", "月付 6.8万/台/月"])
+@pytest.mark.parametrize("fee", ["$500 setup fee", "500美元开通费", "500 USD set-up fee per node"])
+def test_a_fee_before_its_name_is_a_charge(fee: str) -> None:
+    offer = read_one(text(f"H100 2.1美元/卡时, {fee}"), "USD")
+    assert offer.price_per_accelerator_hour.amount == Fraction("2.1")
+    assert offer.charges.set_up is not None
+    assert offer.charges.set_up.amount == 500
+
+
+def test_a_sum_per_gigabyte_is_of_the_word_behind_it() -> None:
+    offer = read_one(text("H100 $2.1/GPU/hr, $0.05/GB/mo storage, $0.09/GB egress"), "USD")
+    assert offer.charges.storage_per_gb_month is not None
+    assert offer.charges.egress_per_gb is not None
+    assert (offer.charges.storage_per_gb_month.amount, offer.charges.egress_per_gb.amount) == (
+        Decimal("0.05"),
+        Decimal("0.09"),
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["带宽100M独享 6.8万/台/月", "含电费 6.8万/台/月", "月付 6.8万/台/月", "100M带宽 6.8万/台/月"]
+)
 def test_a_price_behind_what_it_includes_is_the_cards(line: str) -> None:
     offer = read_one(text(f"H800 8卡整机\n{line}"))
     assert offer.price_per_accelerator_hour.amount == Fraction(68_000) / 730 / 8

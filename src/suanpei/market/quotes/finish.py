@@ -189,7 +189,7 @@ def _flags(draft: Draft, *, count: int | None, links: str, currency: str, as_of:
         flags.add(f"{gpus}_gpu_node")
     if links == NO_LINKS and gpus > 1:
         flags.add("no_ib")
-    if draft.quantity is not None:
+    if draft.quantity is not None and not draft.quantity.is_order:
         flags.add("quantity_tier")
     if draft.is_stock_blank:
         flags.add("no_quantity")

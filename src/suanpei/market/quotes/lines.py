@@ -51,9 +51,20 @@ class LineReader:
         self._asking = re.compile(
             rf"^(?:{self._words.lines['wanted_card'].source})\s*(?P<thing>\S.*)|{self._words.lines['asking'].source}"
         )
-        self._on_top = re.compile(rf"(?:{self._words.lines['surcharge'].source}|\+)\s*[\da-z]{{0,6}}\s*$")
+        self._on_top = re.compile(
+            rf"(?:{self._words.lines['surcharge'].source}|(?<!\d)\+|\+(?=\d))\s*[\da-z]{{0,6}}\s*$"
+        )
         self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
         self._beside = self._words.lines["beside"]
+        sizes = "|".join(sorted(self._words.measures_gb, key=len, reverse=True))
+        self._sized = re.compile(
+            rf"^(?:[^\d含包免送]{{0,4}}?)\d{{1,4}}\s*(?:(?:{sizes}|m)(?:bps)?|兆)\s*的?"
+            rf"(?:{self._words.lines['aside'].source}|{self._words.charges.source})\s*[:为是]?\s*$"
+        )
+        self._aside_behind = re.compile(
+            rf"(?:\s*(?:for|per|的)\s*|\s(?=[a-z]))?(?:{self._words.lines['aside'].source})"
+            rf"(?!\s*[\d:]|[^,;。]{{0,6}}(?:[含包免送另不]|{self._words.free.source}|extra))"
+        )
         self._seller = re.compile(rf"^(?:{self._words.lines['seller'].source})\s*[:：]\s*(.+)$", re.IGNORECASE)
         self._company = re.compile(
             rf"[^\d:：，,。;；()（）/]{{1,30}}(?:{self._words.lines['company'].source})", re.IGNORECASE
@@ -114,6 +125,13 @@ class LineReader:
             return False
         clues = self._clues.read("text", text)
         if is_beside and clues.amounts and self._on_top.search(words[: clues.amounts[0].start]):
+            return True
+        if len(clues.amounts) == 1 and self._aside_behind.match(words, clues.amounts[0].end):
+            return True
+        is_unbilled = bool(clues.amounts) and not clues.amounts[0].unit.billed
+        if is_beside and is_unbilled and self._sized.search(words[: clues.amounts[0].start]):
+            return True
+        if not (clues.amounts or clues.charges) and self._clues.amounts.prices_other(words):
             return True
         found = self._aside.search(words)
         if found is None:

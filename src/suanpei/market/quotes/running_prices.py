@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.market.quotes.entries import Cell
+    from suanpei.market.quotes.quantity import QuantityReader
     from suanpei.market.quotes.text.amount import Amount
     from suanpei.market.quotes.text.clue import ClueReader
 
@@ -32,8 +33,9 @@ _BEHIND = re.compile(r"\s*\([^()]*\)")
 class PriceParter:
     """Parts pieces with one catalogue's words."""
 
-    def __init__(self, clues: ClueReader) -> None:
+    def __init__(self, clues: ClueReader, quantities: QuantityReader) -> None:
         self._clues = clues
+        self._quantities = quantities
         words = clues.words
         self._sold_together = re.compile(
             rf"(?:{words.implied.source})|\d{{1,2}}\s*(?:{words.counts['cards'].source})(?:{words.billed.source})?"
@@ -55,12 +57,13 @@ class PriceParter:
         behind = self._shared_behind(text[end:].strip(" ,;。、|"))
         head = text[: amounts[0].start]
         lent = [_lent_unit(text, one, other) for one, other in itertools.pairwise(amounts)]
+        units = _shared_units(text, amounts)
         began = max(head.rfind(separator) for separator in ",;。、:(") + 1
         first = f"{text[: cuts[0]]}{lent[0]}"
-        parts = [self._cells(first, "", behind, self._duration(text[began : cuts[0]]))]
-        for start, stop, unit in zip(cuts, [*cuts[1:], end], [*lent[1:], ""], strict=True):
+        parts = [self._cells(first, "", behind, self._duration(text[began : cuts[0]]), units[0])]
+        for start, stop, unit, shared_unit in zip(cuts, [*cuts[1:], end], [*lent[1:], ""], units[1:], strict=True):
             own = text[start:stop].strip(" ,;。、|/") + unit
-            parts.append(self._cells(own, self._shared_head(head, own), behind, self._duration(own)))
+            parts.append(self._cells(own, self._shared_head(head, own), behind, self._duration(own), shared_unit))
         return parts
 
     def _of_one_price(self, piece: str, text: str, amounts: Sequence[Amount]) -> tuple[Cell, ...]:
@@ -84,7 +87,7 @@ class PriceParter:
 
     def _shared_head(self, head: str, own: str) -> str:
         """Leave out of the words before the first price what the own words of another say otherwise."""
-        head = re.sub(self._clues.words.pricing.source, " ", head, flags=re.IGNORECASE)
+        head = re.sub(self._clues.words.pricing.source, " ", self._quantities.without_tiers(head), flags=re.IGNORECASE)
         said = self._clues.read("text", own)
         if said.implied or said.node_gpus:
             head = self._sold_together.sub(" ", head)
@@ -98,8 +101,8 @@ class PriceParter:
         return re.sub(pricing.source, " ", behind, flags=re.IGNORECASE)
 
     @staticmethod
-    def _cells(own: str, head: str, behind: str, term: str) -> tuple[Cell, ...]:
-        cells = (("text", own), ("term", term), ("text", head), ("text", behind))
+    def _cells(own: str, head: str, behind: str, term: str, unit: str) -> tuple[Cell, ...]:
+        cells = (("text", own), ("term", term), ("unit", unit), ("text", head), ("text", behind))
         return tuple(cell for cell in cells if cell[1])
 
 
@@ -108,6 +111,17 @@ def _lent_unit(text: str, amount: Amount, following: Amount) -> str:
     if text[amount.end : following.start].strip() != "/" or not _BARE.fullmatch(text[amount.start : amount.end]):
         return ""
     return _DIGITS.sub("", text[following.start : following.end])
+
+
+def _shared_units(text: str, amounts: Sequence[Amount]) -> list[str]:
+    """Give what each price without a unit is for: the same as the one beside it that is less than twice apart."""
+    units = ["" if one.unit.is_empty else without_number(text[one.start : one.end]) for one in amounts]
+    shared = [""] * len(amounts)
+    forward = list(itertools.pairwise(range(len(amounts))))
+    for before, now in (*forward, *((later, earlier) for earlier, later in reversed(forward))):
+        if not units[now] and units[before] and are_alike(amounts[before], amounts[now]):
+            units[now] = shared[now] = units[before]
+    return shared
 
 
 def _cut(text: str, start: int, end: int) -> int:

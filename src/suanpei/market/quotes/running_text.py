@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from suanpei.market.quotes.card_pieces import CardParter, narrow, part_clauses
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
-from suanpei.market.quotes.running_prices import PriceParter, are_alike, without_number
+from suanpei.market.quotes.pieces import PieceReader
+from suanpei.market.quotes.running_prices import are_alike, without_number
 from suanpei.market.quotes.text.date import NO_DATE
-from suanpei.market.quotes.text.words import as_positioned, half_width, plain
+from suanpei.market.quotes.text.words import as_positioned, half_width
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ _LEAST_CHAT_WORDS = 4
 _LAST_NUMBER = re.compile(r"(?<![\w.,/×*+-])(\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,4})?)\s*$")
 _LEAST_BEHIND_CARD = 200
 """A smaller whole number right behind a card may be its memory. [-]"""
-_LEAST_NOTE = 3
-"""A clause shorter than this that says nothing of an offer is no remark. [characters]"""
 
 
 class TextReader:
@@ -46,7 +45,7 @@ class TextReader:
         self._kinds = lines
         self._clues = clues
         self._parter = CardParter(lines, clues, cards)
-        self._prices = PriceParter(clues)
+        self._pieces = PieceReader(lines, clues, self._parter)
         self._content = SheetContent()
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
@@ -124,7 +123,7 @@ class TextReader:
             block.entries[number] = Entry(row=entry.row, cells=(("text", head), *others), prices=((None, found[1]),))
 
     def _take(self, line: Line, text: str) -> None:
-        sender, day, rest = self._kinds.take_sender(text)
+        sender, day, rest = self._kinds.take_sender(self._kinds.without_mark(text))
         is_buyer = self._kinds.is_buyer(sender) if sender is not None else self._is_buyer_speaking
         self._is_buyer_speaking = is_buyer and (sender is None or not rest.strip())
         self._speaker = self._speaker if sender is None else sender
@@ -150,7 +149,8 @@ class TextReader:
         rest = self._set_aside(line, rest)
         if not rest:
             return
-        pieces, remark = self._parter.split(rest)
+        last = self._block.entries[-1] if self._block.entries else None
+        pieces, remark = self._parter.split(rest, self._said(last) if last is not None else "")
         if pieces:
             self._card_rows.append(line.row)
         for piece in pieces:
@@ -164,11 +164,15 @@ class TextReader:
         """List the clauses that price another thing than a card, and give the text without them."""
         clauses = part_clauses(text)
         priced = [clause for clause in clauses if self._clues.read("text", clause).amounts]
-        has_offer = bool(self._block.entries) or self._kinds.has_card([text])
+        entries = self._block.entries
+        has_offer = bool(entries) or self._kinds.has_card([text])
+        is_priced = len(priced) > 1 or (
+            bool(entries) and bool(self._clues.read("text", self._said(entries[-1])).amounts)
+        )
         asides = [
             clause
             for clause in clauses
-            if self._kinds.is_aside(clause, is_beside=has_offer and (len(priced) > 1 or clause not in priced))
+            if self._kinds.is_aside(clause, is_beside=has_offer and (is_priced or clause not in priced))
         ]
         for aside in asides:
             self._leave(line, Message("the price of another thing than a card: {words}", words=aside[:120]))
@@ -176,28 +180,9 @@ class TextReader:
 
     def _entries(self, row: int, piece: str) -> list[Entry]:
         """Make one entry per price of a piece, and name what none of them takes up."""
-        cell = name_cell(self._name, row)
-        for words in self._clues.read_left_out(piece):
-            self._content.unread.append((cell, Message("a sum beside the price of an offer: {words}", words=words)))
-        note = "; ".join(clause for clause in part_clauses(piece) if self._is_note(clause))
-        remark = (("note", note),) if note else ()
-        entries = []
-        for number, cells in enumerate(self._prices.part(piece)):
-            if number and self._kinds.is_aside(cells[0][1], is_beside=True):
-                reason = Message("the price of another thing than a card: {words}", words=cells[0][1][:120])
-                self._content.unread.append((cell, reason))
-            else:
-                entries.append(Entry(row=row, cells=(*cells, *remark)))
+        entries, unread = self._pieces.make(row, piece)
+        self._content.unread += [(name_cell(self._name, row), reason) for reason in unread]
         return entries
-
-    def _is_note(self, clause: str) -> bool:
-        """Tell whether a clause says nothing that an offer has a field for."""
-        if len(clause) < _LEAST_NOTE or self._kinds.has_card([clause]) or self._clues.read_date(clause) != NO_DATE:
-            return False
-        if self._clues.counts.says_least(plain(clause)) or self._kinds.speaks_of_later(clause):
-            return True
-        stands_for_price = self._clues.words.no_price.has(plain(clause)) and not re.search(r"\d", clause)
-        return not (stands_for_price or self._clues.read("text", clause).is_telling)
 
     def _take_cardless(self, line: Line, text: str, *, is_note: bool) -> None:
         """Go on with the offer before, offer its card at one more price, or keep a remark."""
@@ -223,7 +208,7 @@ class TextReader:
             block.entries[-1:] = self._entries(last.row, f"{said}, {text}")
         else:
             spelled = as_positioned(said)
-            head = re.sub(self._clues.words.pricing.source, " ", spelled[: amounts[0].start], flags=re.IGNORECASE)
+            head = self._pieces.shared_head(spelled[: amounts[0].start])
             if are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed:
                 unit = without_number(spelled[amounts[-1].start : amounts[-1].end])
                 self._card_rows.append(line.row)

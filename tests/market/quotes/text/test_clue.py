@@ -64,7 +64,7 @@ def test_terms_are_read(role: str, text: str, expected: dict[str, Any]) -> None:
         ("section", "Prices do not include any applicable local taxes", "out", None),
         ("section", "prices net of VAT", "out", None),
         ("section", "VAT not included", "out", None),
-        ("section", "20% VAT extra", "out", None),
+        ("section", "20% VAT extra", "out", "0.2"),
         ("section", "All prices include VAT", "in", None),
         ("section", "VAT included", "in", None),
         ("note", "税费另计", "out", None),

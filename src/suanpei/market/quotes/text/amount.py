@@ -109,6 +109,9 @@ class AmountReader:
         self._of_other = re.compile(
             rf"\s*(?:/|每|per\s+|pro\s+|each\s+)\s*(?:每|1\s*)?(?:个?(?:{counted})|个(?=[/,;)\s]|$))"
         )
+        self._other_priced = re.compile(
+            rf"(?:{currency}|\d\s*[万千]?\s*(?:{currency}))\s*\d*(?:\.\d+)?(?:\s*/\s*(?:{words.periods.source}))?{self._of_other.pattern}"
+        )
         self._money_behind = re.compile(rf"\s*(?:亿|万|{currency}|/|每|per\s)")
         self._from_after = re.compile(
             rf"\s*\*?\s*(?:\*(?![\d\w])|\*$|(?:{words.from_after.source})(?![租订付均价报为都所]))"
@@ -136,6 +139,10 @@ class AmountReader:
             text: In plain form. [-]
         """
         return self._read(text[:_LONGEST_TEXT], False)[1]
+
+    def prices_other(self, text: str) -> bool:
+        """Tell whether a plain text names a sum for another thing than a card: ``1500元/月/IP``."""
+        return self._other_priced.search(text) is not None
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def _read(self, text: str, is_price: bool) -> tuple[tuple[Amount, ...], tuple[str, ...]]:  # noqa: FBT001

@@ -47,6 +47,10 @@ class ChargeReader:
         named = rf"(?P<what>{words.charges.source})"
         per_card_hour = rf"(?:\s*/?\s*(?:{words.billed.source}))?(?:\s*[/-]\s*(?:{words.periods.source}))?"
         self._once = re.compile(rf"{named}\s*(?:另加|另计|加)?\s*[:+]?\s*{amount}{per_card_hour}")
+        self._before = re.compile(
+            rf"{amount}(?:\s*(?:/|per\s+)\s*(?:{words.billed.source}))?(?: (?=[a-z]))?(?:一次性|one[- ]time )?{named}"
+            r"(?!\s*[\d:¥$]|[^,;。]{0,6}[免另含包])"
+        )
         said = words.terms
         self._outages = re.compile(rf"(?:{said['outage'].source})[^,;。]{{0,8}}?(?:{said['not_billed'].source})")
         self._early_exit = re.compile(
@@ -71,7 +75,11 @@ class ChargeReader:
             charges.append(Charge(kind="early_exit", amount=Decimal(share) / _WHOLE, currency=None))
             text = text[: found.start()] + " " * (found.end() - found.start()) + text[found.end() :]
         text = self.without_outages(text)
-        for pattern, read in ((self._by_measure, self._by_size), (self._once, self._by_rental)):
+        for pattern, read in (
+            (self._by_measure, self._by_size),
+            (self._before, self._by_fee),
+            (self._once, self._by_rental),
+        ):
             for found in list(pattern.finditer(text)):
                 charge = read(text, found)
                 if charge is not None:
@@ -97,6 +105,13 @@ class ChargeReader:
             return None
         return Charge(kind=kind, amount=Decimal(found["number"]), currency=self._currency(found))
 
+    def _by_fee(self, _: str, found: re.Match[str]) -> Charge | None:
+        """Read an amount of money right before the word that it is for: ``$500 setup fee``, ``500元/台上架费``."""
+        kind, currency = self._kind(found["what"]), self._currency(found)
+        if kind != "set_up" or currency is None:
+            return None
+        return Charge(kind=kind, amount=Decimal(found["number"]), currency=currency)
+
     def _by_size(self, text: str, found: re.Match[str]) -> Charge | None:
         """Read an amount per measure: of the host, or of what the words before it name."""
         amount, currency = Decimal(found["number"]), self._currency(found)
@@ -106,6 +121,8 @@ class ChargeReader:
             )
         near = text[max(0, found.start() - _NEAR) : found.start()]
         kinds = [self._kind(one.group()) for one in self._words.charges.pattern.finditer(near)]
+        behind = self._words.charges.pattern.match(text[found.end() :].lstrip(" 的"))
+        kinds += [self._kind(behind.group())] if behind else []
         named = [kind for kind in kinds if kind in ("storage", "egress", "ingress")]
         is_monthly = bool(found["period"]) and self._words.periods.group(found["period"]) == "month"
         kind = named[-1] if named else "storage" if is_monthly else ""

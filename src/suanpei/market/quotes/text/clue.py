@@ -73,7 +73,9 @@ class ClueReader:
             *words.tax_words.values(),
             words.lines["unsold"],
         ]
-        self._telling = re.compile("|".join([r"[折押付%+×*/]|\dx", *(one.source for one in telling)]))
+        self._telling = re.compile(
+            "|".join([r"[折押付%+×*/]|\dx|\d\s*[万千wk](?![a-z])", *(one.source for one in telling)])
+        )
         """What any clue has at least one of; a cell without is not looked into."""
         self._spread = re.compile(
             rf"(?:\d+(?:\.\d+)?\s*p(?:flops)?\s*(?:算力)?\s*,?\s*)?(?:{words.counts['spread'].source})\s*(?:[2-9]|[1-9]\d|[两二三四五六七八九十多几]|two|three|four|five|several)"

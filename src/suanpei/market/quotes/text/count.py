@@ -19,7 +19,8 @@ MOST_GPUS = 100_000
 """More cards than any seller offers at once. [-]"""
 _CARDS_BEHIND = re.compile(r"(?<=[a-z\d)])\s*[x×*]\s*(?P<count>\d{1,2})(?!\s*[\dg.])")
 _OTHER_PARTS = re.compile(
-    r"(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d{1,5}(?:\.\d{1,3})?\s*[gt]b?\s*[x×*]\s*\d+|(?<![\d.])\d{1,4}(?:\.\d{1,3})?\s*tb?\s*[x×*]\s*\d+"
+    r"(?<![\d.])\d{1,2}\s*(?:[x×*]|路|颗)\s*(?:(?:intel|amd|xeon|epyc|至强|霄龙|cpu|鲲鹏|海光)|\d{4}[a-z]{0,2}\+?(?![\d万]))"
+    r"|(?:网|网卡|带宽|内存|硬盘|磁盘|存储)\s*\d{1,5}(?:\.\d{1,3})?\s*[gt]b?\s*[x×*]\s*\d+|(?<![\d.])\d{1,4}(?:\.\d{1,3})?\s*tb?\s*[x×*]\s*\d+"
 )
 """``存储网200G×2``, ``7.68T*4`` count ports and disks."""
 _NUMBER = r"(?<![\d.])(?P<count>\d{1,6})\s*[余多]?\s*"
@@ -29,6 +30,8 @@ _NOT_COUNT = r"(?![\d.%]|\s*(?:[月日号年]|p(?![a-z])))"
 
 SPREAD_FLAG = "spread_over_sites"
 """The flag of a quote whose total stands over several sites or partitions: not known to be in one fabric."""
+_NODE_SIZES = (1, 2, 4, 8)
+"""Cards of a machine, where ``4x H100 nodes`` may mean machines of four. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,13 +54,17 @@ class CountReader:
         cards, loose = words.counts["cards"].source, words.counts["loose_cards"].source
         machines, stock = words.counts["machines"].source, words.stock.source
         self._cards = re.compile(
-            rf"(?<![\d.\-~])(?P<count>\d{{1,3}})\s*-?\s*(?:{cards}|x(?![a-z\d]|\s*\d)|×(?!\s*\d)"
-            r"|[x×*]\s*(?=[a-z\u4e00-\u9fff]))"
+            rf"(?<![\d.\-~])(?P<count>\d{{1,3}})\s*-?\s*(?:{cards}|(?<![a-z]\d{{3}})(?<![a-z]\d{{2}})"
+            r"(?:x(?![a-z\d]|\s*\d)|×(?!\s*\d)|[x×*]\s*(?=[a-z\u4e00-\u9fff])))"
         )
         self._card_range = re.compile(rf"(?<!\d)1\s*[-~至到]\s*\d{{1,2}}\s*(?:{cards}|x|×)")
         self._one = re.compile(rf"(?:{words.counts['one'].source})|(?<!\d)1\s*-?\s*gpu(?!s)")
         several = "|".join(word for word in words.counts["machines"].group_of if word.isascii() and word.endswith("s"))
         self._machines = re.compile(rf"{_NUMBER}(?:(?:{machines})(?!\s*起)|[x×*]\s*(?:{several}))")
+        self._nodes_of_cards = re.compile(
+            rf"(?<![\d.])(?P<count>\d{{1,4}})\s*[x×*]\s*(?=[a-z][^,;。|(/]{{1,24}}\s(?:{several})(?![a-z]))"
+        )
+        self._each = re.compile(rf"(?<![\d.])1\s*(?:{machines})\s*(?=[月年日天租价每]|1\s*个?[月天年])")
         racks = words.counts["racks"].source
         self._rack = re.compile(
             rf"(?<![\d.])(?P<count>\d{{2,4}})\s*-?\s*(?:{cards})\s*的?(?:{racks})"
@@ -70,6 +77,7 @@ class CountReader:
             rf"|(?<![\d.])(?P<far>\d{{1,6}})\s*{unit.format('2')}\s*(?:{stock})"
             rf"(?![^\d;。,]{{0,6}}\d+{_NOT_COUNT})"
         )
+        self._on_hand = re.compile(rf"(?:{stock})[^\d]{{0,6}}$")
         either = f"(?:{machines}|{loose})"
         least = words.counts["least"].source
         self._least = re.compile(
@@ -128,11 +136,6 @@ class CountReader:
         found = self._rack.search(text)
         return _sane(int(found["count"] or found["joined"])) if found else None
 
-    def says_least(self, text: str) -> bool:
-        """Tell whether a plain text names a least number to rent that is more than a machine: ``100卡起租``."""
-        found = self._least.search(text)
-        return found is not None and _keep_node(found) == " "
-
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def read_node_gpus(self, text: str, *, is_count: bool) -> int | None:
         """Read how many cards are sold together; None where the text does not say.
@@ -147,7 +150,8 @@ class CountReader:
         if self._card_range.search(bare):
             return 1
         text = self._least.sub(_keep_node, self._links.without(text))
-        text = _OTHER_PARTS.sub(" ", self._stock.sub(" ", text))
+        text = self._nodes_of_cards.sub(_keep_size, self._stock.sub(_keep_machine, text))
+        text = _OTHER_PARTS.sub(" ", text)
         found = self._cards.search(text) or _CARDS_BEHIND.search(text)
         if found is not None:
             return _sane(int(found["count"]))
@@ -167,7 +171,7 @@ class CountReader:
             return self._left_over(text, taken, is_stock=is_stock)
         if self._unsold.has(text):
             return NONE_ON_HAND
-        text = self._range.sub(_lower, self._least.sub(" ", text))
+        text = self._range.sub(_lower, self._least.sub(self._keep_stock, self._each.sub(" ", text)))
         if not is_stock:
             text = self._coming.sub(" ", text)
         if found := self._stock.search(text):
@@ -176,6 +180,8 @@ class CountReader:
                 machines = self._machines.search(self._links.without(text), found.end())
                 if machines is not None:
                     return Stock(count=int(machines["count"]), unit="machine")
+            if found["card2"] and int(found["far"]) <= LARGEST_SERVER_GPUS and not is_stock:
+                return None  # "8卡 现货" is one machine
             return Stock(count=int(found["near"] or found["far"]), unit=_unit(found))
         if is_stock and text not in NOTHING_WORDS:
             for pattern, unit in ((self._machines, "machine"), (self._loose_cards, "card")):
@@ -189,6 +195,11 @@ class CountReader:
         if found := self._machines.search(self._links.without(text)):
             return Stock(count=int(found["count"]), unit="machine")
         return None
+
+    def _keep_stock(self, found: re.Match[str]) -> str:
+        """Keep a least number of what is on hand: ``现货20台以上``."""
+        clause = re.split(r"[,;。]", found.string[: found.start()])[-1]
+        return f"{found['second']}{found['unit']}" if found["second"] and self._on_hand.search(clause) else " "
 
     def _left_over(self, text: str, taken: re.Match[str], *, is_stock: bool) -> Stock | None:
         """Take what is rented out off what there is; None where the text does not say how many there are."""
@@ -210,6 +221,16 @@ def _blanked(text: str, found: re.Match[str]) -> str:
 def _lower(found: re.Match[str]) -> str:
     """Keep the lower end of a range; what falls is none."""
     return found[1] if int(found[1]) < int(found[2]) else found.group()
+
+
+def _keep_size(found: re.Match[str]) -> str:
+    """Keep the cards of one machine: ``8x H100 nodes`` may be nodes of eight, ``16x H100 nodes`` are sixteen."""
+    return found.group() if int(found["count"]) in _NODE_SIZES else " "
+
+
+def _keep_machine(found: re.Match[str]) -> str:
+    """Keep the cards of one machine that stand before a word for what is on hand: ``8卡 现货``."""
+    return found.group() if found["card2"] and int(found["far"]) <= LARGEST_SERVER_GPUS else " "
 
 
 def _keep_node(found: re.Match[str]) -> str:

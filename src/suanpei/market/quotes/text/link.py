@@ -21,7 +21,8 @@ class LinkReader:
         rate = rf"(?:\d{{1,2}}\s*[x×*]\s*)?\d+(?:\.\d+)?\s*(?:{words.links['rates'].source})"
         count = r"(?:\s*[双单]口)?(?:\s*[x×*]\s*\d{1,2}(?![\d.]))?"
         self._link = re.compile(
-            rf"{rate}\s*(?:[双单]口)?\s*的?{kind}{count}|{kind}\s*(?:网络|网卡|参数网|参数面|算力网|计算网)?\s*{rate}{count}"
+            rf"\d+(?:\.\d+)?\s*(?:{words.links['rates'].source})\s*[x×*]\s*\d{{1,2}}\s*{kind}"
+            rf"|{rate}\s*(?:[双单]口)?\s*的?{kind}{count}|{kind}\s*(?:网络|网卡|参数网|参数面|算力网|计算网)?\s*{rate}{count}"
             rf"|(?:{words.links['without'].source})\s?{kind}|{words.links['alone'].source}|{kind}(?:\s*(?:组网|网络|互联))?",
             re.IGNORECASE,
         )

@@ -16,6 +16,8 @@ _RATE = r"\d{1,2}(?:\.\d+)?"
 _BARE_POINTS = r"(?:(?<=点\d)|(?<=点\d\d))个(?!月)"
 _POINTS = re.compile(rf"个税?点(?:税)?|{_BARE_POINTS}")
 """6个点 and 税点6个 are 6 %."""
+_BARE_RATE = re.compile(r"(?P<word>含税|税率|税点)\s*(?P<rate>3|6|9|13)(?=$|[\s,;。)的专])")
+"""含税13 is 13 %."""
 _OUT, _IN = "不含税", "含税"
 
 
@@ -36,7 +38,7 @@ class TaxReader:
             rf"(?<!包){joined}{_RATE}\s*(?:%|个税?点)\s*的?(?:{words.tax.source})?"
             rf"|\+\s*{_RATE}\s*%(?:\s*(?:{words.tax.source}))?"
             rf"|{led}{_RATE}\s*%\s*的?(?:{words.tax.source})"
-            rf"|(?:{led})?(?:{words.tax.source})"
+            rf"|(?:{led}|{_RATE}\s*%\s*的?)?(?:{words.tax.source})"
             rf"(?:{behind}|(?:{said['price'].source}))?"
             rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点|{_BARE_POINTS})\)?(?:{behind})?)?"
         )
@@ -54,7 +56,7 @@ class TaxReader:
         text = self._open.sub(" ", self._question.sub(_answer, text)).strip()
         if is_tax:
             return self._of_column(_POINTS.sub("%", text), plain(heading))
-        return self._of_wordings(text)
+        return self._of_wordings(_BARE_RATE.sub(r"\g<word>\g<rate>%", text))
 
     def _of_column(self, text: str, heading: str) -> Tax:
         bare = text.strip("() ")

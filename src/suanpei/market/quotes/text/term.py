@@ -104,7 +104,10 @@ class TermReader:
         self._words = words
         said = words.terms
         unit = f"(?P<unit>{words.periods.source})(?!内)"
-        duration = rf"(?<!\d[x×*])(?<!\d[x×*]\d)(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
+        duration = (
+            rf"(?<![a-z])(?<!\d[x×*])(?<!\d[x×*]\d)"
+            rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
+        )
         groups = words.periods.group_of.items()
         long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
         months = f"(?:{'|'.join(word for word, group in groups if group == 'month')})"

@@ -33,6 +33,8 @@ _CHINESE_NUMBER = re.compile(
     r"(?=[万千块元卡台张年天月折节机]|个(?:月|节点)|[一二三四五六七八九]?折)"
     r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。;)~至到含不起-]|$)"
 )
+_NOT_WITHIN = {"台": r"(?<![平后])台(?![湾式])"}
+"""A word of one character that is part of others: 平台 and 台湾 count no machines."""
 _WIDE_DIGITS = re.compile("[０-９]")
 
 
@@ -108,6 +110,8 @@ def _squash(word: str) -> str:
 
 def _spell(word: str) -> str:
     """Write a word as a pattern: its spaces may be hyphens or missing, Latin letters at its ends stand alone."""
+    if word in _NOT_WITHIN:
+        return _NOT_WITHIN[word]
     inner = r"[\s_\-]?".join(re.escape(part) for part in _JOINS.split(word))
     before = r"(?<![a-z])" if word[0].isascii() and word[0].isalpha() else ""
     after = r"(?![a-z])" if word[-1].isascii() and word[-1].isalpha() else ""
