@@ -166,7 +166,13 @@ def test_an_unknown_currency_is_named_and_the_rest_is_read() -> None:
 def test_a_row_without_a_card_is_named() -> None:
     quotes = read(table([("型号", "价格", "单位", "备注"), ("", "0.5", "元/GB/月", "对象存储价格")]))
     assert quotes.offers == ()
-    assert len(quotes.unread) == 1
+    assert [one.cell for one in quotes.unread] == ["B2", "1"]  # and the headings, below which no offer stands
+
+
+def test_headings_without_an_offer_are_named_whatever_else_is() -> None:
+    quotes = read(table([("型号", "价格", "备注"), ("GPU", "", "报价"), ("", "", "无意义")]))
+    assert quotes.offers == ()
+    assert {"1", "2"} <= {one.cell for one in quotes.unread}
 
 
 @pytest.mark.parametrize("word", ["面议", "电议", "Contact sales", "TBD", ""])

@@ -58,7 +58,6 @@ class TableReader:
         self._header: Header | None = None
         self._ditto = DittoFiller(clues.words)
         self._heading_rows: tuple[int, ...] = ()
-        self._named_before = 0
         self._table: list[Block] = []
         self._block = Block()
         self._numbers = UnknownNumbers(sheet.name, clues)
@@ -141,15 +140,13 @@ class TableReader:
         self._close_table()
         self._header = header
         self._heading_rows = tuple(line.row for line in lines)
-        self._named_before = len(self._content.unread)
         self._ditto.clear()
         self._block = Block(seller=carried.seller, remarks=carried.remarks)
         self._table = [self._block]
 
     def _close_table(self) -> None:
         """Close the running table; headings without a row are named."""
-        is_mute = len(self._content.unread) == self._named_before and not any(block.entries for block in self._table)
-        if self._header is not None and is_mute:
+        if self._header is not None and not any(block.entries for block in self._table):
             words = " ".join(filter(None, self._header.headings))[:120]
             reason = Message("headings below which no offer stands: {words}", words=words)
             self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
