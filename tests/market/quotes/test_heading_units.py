@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from suanpei.market.quotes.heading_units import complete
-from tests.market.quotes.samples import offer_of, read_one, table
+from tests.market.quotes.samples import offer_of, read, read_one, table
 
 PRICED = {"型号": "H800", "单价(元/卡/时)": "11.5"}
 
@@ -131,3 +131,28 @@ def test_a_rack_has_more_cards_than_a_machine(heading: str) -> None:
     offer = offer_of(row, "USD")
     assert offer.price_per_accelerator_hour.amount == Fraction(198_000, 72 * 730)
     assert offer.accelerators_per_unit == 72
+
+
+def test_a_line_of_units_below_the_headings_belongs_to_them() -> None:
+    rows = [
+        ["GPU型号", "显存", "单卡租金", "整机租金", "最短租期", "库存"],
+        ["", "GB", "元/小时", "元/月", "天", "台"],
+        ["V100", "32", "2.2", "11500", "30", "6"],
+    ]
+    card, node = read(table(rows)).offers
+    assert card.price_per_accelerator_hour.amount == Fraction("2.2")
+    assert node.price_per_accelerator_hour.amount == Fraction(11_500, 8 * 730)
+    assert {offer.accelerator for offer in (card, node)} == {"V100-SXM2-32GB"}
+    assert {offer.term.minimum_hours if offer.term else None for offer in (card, node)} == {30 * 24}
+    assert node.count == 6 * 8
+
+
+def test_most_headings_may_be_unknown_where_card_and_price_are_not() -> None:
+    rows = [
+        ["算力类型", "芯片", "精度", "规模档", "单价(元/P/月)", "档位", "合同"],
+        ["英伟达", "A800", "FP16", "大", "12000", "甲", "1年"],
+    ]
+    (offer,) = read(table(rows)).offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(12_000) * Fraction("0.312") / 730
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 8760

@@ -98,8 +98,8 @@ def sorted_offers(rows: list[list[str]]) -> list[str]:
 def test_the_order_of_rows_means_nothing(rows: list[dict[str, str]], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(rows))
     header = list(CELLS)
-    assert sorted_offers([header, *(list(row.values()) for row in rows)]) == sorted_offers(
-        [header, *(list(row.values()) for row in shuffled)]
+    assert sorted_offers([header, *([row[name] for name in header] for row in rows)]) == sorted_offers(
+        [header, *([row[name] for name in header] for row in shuffled)]
     )
 
 

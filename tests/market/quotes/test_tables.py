@@ -434,3 +434,11 @@ def test_a_price_of_storage_in_a_column_is_a_charge() -> None:
     charges = offer_of({"型号": "H20", "单价(元/卡/时)": "7.5", "存储单价(元/GB/月)": "0.6"}).charges
     assert charges.storage_per_gb_month is not None
     assert charges.storage_per_gb_month.amount == Decimal("0.6")
+
+
+@pytest.mark.parametrize(
+    ("payment", "flag"), [("20% upfront", "prepay"), ("100% upfront", "prepaid"), ("paid upfront", "prepaid")]
+)
+def test_a_share_paid_ahead_is_not_the_whole(payment: str, flag: str) -> None:
+    flags = offer_of({"GPU": "H100 SXM", "Price": "$1.95/GPU/h", "Payment": payment}, "USD").flags
+    assert [one for one in flags if one.startswith("prepa")] == [flag]

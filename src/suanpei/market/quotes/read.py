@@ -177,6 +177,14 @@ class _Reader:
                     words=remark.text[:120],
                 )
             )
+        if content.continued_rows:
+            self._assume(
+                Message(
+                    "{file} {cell}: the blanks at the start of a row are read as the cells above it",
+                    file=file,
+                    cell=content.continued_rows[0],
+                )
+            )
         if content.headless_rows:
             self._assume(
                 Message(

@@ -218,7 +218,11 @@ class TableReader:
 
     def _take_row(self, line: Line, header: Header) -> None:
         """Read a row of a table; a row of tables that stand side by side is one row of each."""
-        line = self._ditto.fill(line)
+        is_offer = self._kinds.has_card(line.cells) or any(self._given(line, column) for column in header.card_columns)
+        whole = line if is_offer else self._ditto.go_on(line, header)
+        if whole is not line:
+            self._content.continued_rows.append(name_cell(self._name, line.row))
+        line = self._ditto.fill(whole)
         named = [part for part in header.parts if any(self._given(line, column) for column in part.card_columns)]
         if not named:
             self._take_single(line, header)
