@@ -65,6 +65,8 @@ class SheetContent:
     """Remarks that hold for no offer of the sheet."""
     headless_rows: list[str] = field(default_factory=list)
     """Cells of rows that were read without headings."""
+    units: list[Remark] = field(default_factory=list)
+    """Lines of units below headings."""
     continued_rows: list[str] = field(default_factory=list)
     """Rows whose first cells are those of the row above."""
 

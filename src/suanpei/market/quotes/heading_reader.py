@@ -116,7 +116,7 @@ class HeaderReader:
         has_number = any(PLAIN_NUMBER.fullmatch(cell) for cell in (*line.cells, *following.cells))
         if has_number or sum(map(bool, line.cells)) < LEAST_NAMED:
             return None
-        if self._are_units(following.cells):
+        if self.are_units(following.cells):
             return self.read(following.row, _with_units(line.cells, following.cells))
         width = max(len(line.cells), len(following.cells))
         upper, lower = ([*one.cells, *[""] * (width - len(one.cells))] for one in (line, following))
@@ -134,7 +134,7 @@ class HeaderReader:
             return None
         return self.read(following.row, joined)
 
-    def _are_units(self, cells: Sequence[str]) -> bool:
+    def are_units(self, cells: Sequence[str]) -> bool:
         """Tell whether a line holds nothing but the units of the headings above it: ``GB | 元/小时 | 天 | 台``."""
         given = [plain(cell).strip(" ()") for cell in cells if cell]
         return len(given) >= LEAST_NAMED and all(map(self._unit_words.fullmatch, given))

@@ -168,7 +168,7 @@ class _Reader:
         return TableReader(sheet, self._headers, self._lines, self._clues, is_titled=is_titled).read()
 
     def _say_remarks(self, file: str, content: SheetContent) -> None:
-        for remark in list_remarks(content.blocks):
+        for remark in (*content.units, *list_remarks(content.blocks)):
             self._assume(
                 Message(
                     "{file} {cell}: '{words}' is taken for the offers that it stands with",

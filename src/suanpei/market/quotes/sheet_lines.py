@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.document import Line
+from suanpei.market.quotes.document import Line, name_cell
+from suanpei.market.quotes.entries import Remark
 from suanpei.market.quotes.text.words import plain
 
 if TYPE_CHECKING:
@@ -90,3 +91,9 @@ def unrepeated(line: Line) -> Line:
 def first_column(line: Line) -> int:
     """Give the first column of a line that is not blank. [-]"""
     return next(column for column, cell in enumerate(line.cells) if cell)
+
+
+def remark_of(sheet: str | None, line: Line, *, is_note: bool = False) -> Remark:
+    """Make a remark of a whole line."""
+    text = " ".join(cell for cell in line.cells if cell)
+    return Remark(cell=name_cell(sheet, line.row, first_column(line)), text=text, is_note=is_note)
