@@ -112,7 +112,7 @@ def test_columns_of_host_prices_make_the_price_one_of_the_card_alone(vcpu: str, 
     assert "component_price" in offer.flags
 
 
-@pytest.mark.parametrize("heading", ["Extra vCPU price/hr", "额外CPU单价(元/核/时)"])
+@pytest.mark.parametrize("heading", ["Extra vCPU price/hr", "vCPU加购(元/核/时)", "额外CPU单价(元/核/时)"])
 def test_the_price_of_more_processors_than_the_machine_has_takes_nothing_from_it(heading: str) -> None:
     offer = offer_of({"GPU": "H100 SXM", "Price (USD/GPU/hr)": "2.40", heading: "0.010"}, "USD")
     assert "component_price" not in offer.flags
@@ -156,3 +156,10 @@ def test_most_headings_may_be_unknown_where_card_and_price_are_not() -> None:
     assert offer.price_per_accelerator_hour.amount == Fraction(12_000) * Fraction("0.312") / 730
     assert offer.term is not None
     assert offer.term.minimum_hours == 8760
+
+
+@pytest.mark.parametrize("heading", ["显存(GB)", "GPU memory (GB)", "单卡显存（GB）"])
+def test_a_memory_takes_the_unit_of_its_heading(heading: str) -> None:
+    offer = offer_of({"型号": "A100", heading: "40", "单价(元/卡/时)": "4.5"})
+    assert offer.accelerator == "A100-SXM4-40GB"
+    assert "memory_unit_missing" not in offer.flags

@@ -379,7 +379,8 @@ def test_a_heading_may_say_much_in_brackets(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "good", ["存储", "公网带宽", "CPU服务器 64核256G", "Parallel storage", "Load balancer", "技术支持"]
+    "good",
+    ["存储", "公网带宽", "CPU服务器 64核256G", "管理节点", "IB交换机", "Parallel storage", "Load balancer", "技术支持"],
 )
 def test_what_is_rented_beside_the_cards_is_no_offer(good: str) -> None:
     quotes = read(table([["资源类型", "单价", "单位"], ["H100 8卡", "80000", "元/台/月"], [good, "1500", "元/台/月"]]))
@@ -423,7 +424,8 @@ def test_a_number_of_months_is_the_term() -> None:
 
 
 @pytest.mark.parametrize(
-    "heading", ["存储单价(元/GB/月)", "vCPU price per hour", "带宽价格(元/Mbps/月)", "内存单价（元/GB/时）"]
+    "heading",
+    ["存储单价(元/GB/月)", "vCPU加购(元/核/时)", "vCPU price per hour", "带宽价格(元/Mbps/月)", "内存单价（元/GB/时）"],
 )
 def test_a_column_that_prices_what_is_beside_the_cards_makes_no_offer(heading: str) -> None:
     offer = offer_of({"型号": "H20", "单价(元/卡/时)": "7.5", heading: "0.6"})

@@ -154,9 +154,8 @@ class HeaderReader:
         if len(bare) > _LONGEST_HEADING or not bare:
             return None
         role = self._contained_role(bare)
-        if role == "price" and self._is_of_other_goods(bare):
-            return "charges"
-        return "price" if role in _WAYS and self._is_priced(text, bare) else role
+        role = "price" if role in _WAYS and self._is_priced(text, bare) else role
+        return "charges" if role == "price" and self._is_of_other_goods(bare) else role
 
     def _contained_role(self, bare: str) -> str | None:
         """Name the role of the longest known word that a heading contains."""
