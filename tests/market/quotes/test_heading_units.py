@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from suanpei.market.quotes.heading_units import complete
-from tests.market.quotes.samples import offer_of, read_one, table
+from tests.market.quotes.samples import offer_of, read, read_one, table
 
 PRICED = {"型号": "H800", "单价(元/卡/时)": "11.5"}
 
@@ -112,7 +112,7 @@ def test_columns_of_host_prices_make_the_price_one_of_the_card_alone(vcpu: str, 
     assert "component_price" in offer.flags
 
 
-@pytest.mark.parametrize("heading", ["Extra vCPU price/hr", "额外CPU单价(元/核/时)"])
+@pytest.mark.parametrize("heading", ["Extra vCPU price/hr", "vCPU加购(元/核/时)", "额外CPU单价(元/核/时)"])
 def test_the_price_of_more_processors_than_the_machine_has_takes_nothing_from_it(heading: str) -> None:
     offer = offer_of({"GPU": "H100 SXM", "Price (USD/GPU/hr)": "2.40", heading: "0.010"}, "USD")
     assert "component_price" not in offer.flags
@@ -162,3 +162,35 @@ def test_a_charge_without_a_price_stays_among_the_words_of_the_seller(heading: s
     offer = offer_of(PRICED | {heading: cell})
     assert offer.note == note
     assert offer.charges.storage_per_gb_month is None or not note
+
+
+def test_a_line_of_units_below_the_headings_belongs_to_them() -> None:
+    rows = [
+        ["GPU型号", "显存", "单卡租金", "整机租金", "最短租期", "库存"],
+        ["", "GB", "元/小时", "元/月", "天", "台"],
+        ["V100", "32", "2.2", "11500", "30", "6"],
+    ]
+    card, node = read(table(rows)).offers
+    assert card.price_per_accelerator_hour.amount == Fraction("2.2")
+    assert node.price_per_accelerator_hour.amount == Fraction(11_500, 8 * 730)
+    assert {offer.accelerator for offer in (card, node)} == {"V100-SXM2-32GB"}
+    assert {offer.term.minimum_hours if offer.term else None for offer in (card, node)} == {30 * 24}
+    assert node.count == 6 * 8
+
+
+def test_most_headings_may_be_unknown_where_card_and_price_are_not() -> None:
+    rows = [
+        ["算力类型", "芯片", "精度", "规模档", "单价(元/P/月)", "档位", "合同"],
+        ["英伟达", "A800", "FP16", "大", "12000", "甲", "1年"],
+    ]
+    (offer,) = read(table(rows)).offers
+    assert offer.price_per_accelerator_hour.amount == Fraction(12_000) * Fraction("0.312") / 730
+    assert offer.term is not None
+    assert offer.term.minimum_hours == 8760
+
+
+@pytest.mark.parametrize("heading", ["显存(GB)", "GPU memory (GB)", "单卡显存（GB）"])
+def test_a_memory_takes_the_unit_of_its_heading(heading: str) -> None:
+    offer = offer_of({"型号": "A100", heading: "40", "单价(元/卡/时)": "4.5"})
+    assert offer.accelerator == "A100-SXM4-40GB"
+    assert "memory_unit_missing" not in offer.flags

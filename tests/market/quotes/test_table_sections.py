@@ -112,3 +112,62 @@ def test_a_range_and_a_unit_behind_a_slash_are_a_rows() -> None:
     head = ("型号", "配置", "价格", "单位", "计费方式", "起租期", "税", "备注", "供应商")
     row = ("P40", "", "12-15", "/GPU/hr", "月付", "3个月", "含税", "押一付三", "甲")
     assert [one.source.row for one in read(table([head, row])).offers] == [2]
+
+
+MERGED = ["供应商", "型号", "规格", "租期", "价格(元/台/月)", "含税"]
+
+
+def test_blanks_at_the_start_of_a_row_are_the_cells_above() -> None:
+    quotes = read(
+        table(
+            [
+                MERGED,
+                ["远山科技", "H100", "8卡", "1年", "82000", "是"],
+                ["", "", "", "2年", "76000", "是"],
+                ["远山科技", "H200", "8卡", "1年", "99000", "是"],
+                ["", "", "", "2年", "92000", "是"],
+                ["近水数据", "H100", "8卡", "1年", "80500", "否"],
+            ]
+        )
+    )
+    assert [
+        (offer.seller, offer.accelerator_as_written, offer.term.minimum_hours / 8760 if offer.term else None)
+        for offer in quotes.offers
+    ] == [
+        ("远山科技", "H100", 1),
+        ("远山科技", "H100", 2),
+        ("远山科技", "H200", 1),
+        ("远山科技", "H200", 2),
+        ("近水数据", "H100", 1),
+    ]
+    assert quotes.offers[1].price_per_accelerator_hour.amount == Fraction(76_000, 8 * 730)
+    assert quotes.unread == ()
+    assert [one.values["cell"] for one in quotes.assumptions if "the blanks at the start" in one.key] == ["3"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["", "", "", "", "158000", ""],
+        ["", "", "", "1年", "158000", "是"],
+        ["", "", "", "", "0.5元/GB/月", "对象存储"],
+        ["", "", "", "2年", "76000", ""],
+    ],
+    ids=["a-sum", "the-same-term-again", "another-good", "a-cell-less"],
+)
+def test_a_row_of_another_shape_is_not_filled_from_above(row: list[str]) -> None:
+    quotes = read(table([MERGED, ["远山科技", "H100", "8卡", "1年", "82000", "是"], row]))
+    assert len(quotes.offers) == 1
+    assert [one.cell[-1] for one in quotes.unread] == ["3"]
+
+
+def test_blanks_below_a_gap_are_not_filled() -> None:
+    rows = [MERGED, ["远山科技", "H100", "8卡", "1年", "82000", "是"], [], ["", "", "", "2年", "76000", "是"]]
+    assert len(read(table(rows)).offers) == 1
+
+
+def test_a_blank_beside_a_card_is_a_blank() -> None:
+    rows = [MERGED, ["远山科技", "H100", "8卡", "1年", "82000", "是"], ["", "H200", "", "2年", "99000", "是"]]
+    first, second = read(table(rows)).offers
+    assert first.seller == "远山科技"
+    assert second.seller != "远山科技"

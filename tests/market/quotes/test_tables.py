@@ -166,7 +166,13 @@ def test_an_unknown_currency_is_named_and_the_rest_is_read() -> None:
 def test_a_row_without_a_card_is_named() -> None:
     quotes = read(table([("型号", "价格", "单位", "备注"), ("", "0.5", "元/GB/月", "对象存储价格")]))
     assert quotes.offers == ()
-    assert len(quotes.unread) == 1
+    assert [one.cell for one in quotes.unread] == ["B2", "1"]  # and the headings, below which no offer stands
+
+
+def test_headings_without_an_offer_are_named_whatever_else_is() -> None:
+    quotes = read(table([("型号", "价格", "备注"), ("GPU", "", "报价"), ("", "", "无意义")]))
+    assert quotes.offers == ()
+    assert {"1", "2"} <= {one.cell for one in quotes.unread}
 
 
 @pytest.mark.parametrize("word", ["面议", "电议", "Contact sales", "TBD", ""])
@@ -373,7 +379,8 @@ def test_a_heading_may_say_much_in_brackets(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "good", ["存储", "公网带宽", "CPU服务器 64核256G", "Parallel storage", "Load balancer", "技术支持"]
+    "good",
+    ["存储", "公网带宽", "CPU服务器 64核256G", "管理节点", "IB交换机", "Parallel storage", "Load balancer", "技术支持"],
 )
 def test_what_is_rented_beside_the_cards_is_no_offer(good: str) -> None:
     quotes = read(table([["资源类型", "单价", "单位"], ["H100 8卡", "80000", "元/台/月"], [good, "1500", "元/台/月"]]))
@@ -417,7 +424,8 @@ def test_a_number_of_months_is_the_term() -> None:
 
 
 @pytest.mark.parametrize(
-    "heading", ["存储单价(元/GB/月)", "vCPU price per hour", "带宽价格(元/Mbps/月)", "内存单价（元/GB/时）"]
+    "heading",
+    ["存储单价(元/GB/月)", "vCPU加购(元/核/时)", "vCPU price per hour", "带宽价格(元/Mbps/月)", "内存单价（元/GB/时）"],
 )
 def test_a_column_that_prices_what_is_beside_the_cards_makes_no_offer(heading: str) -> None:
     offer = offer_of({"型号": "H20", "单价(元/卡/时)": "7.5", heading: "0.6"})
@@ -428,3 +436,11 @@ def test_a_price_of_storage_in_a_column_is_a_charge() -> None:
     charges = offer_of({"型号": "H20", "单价(元/卡/时)": "7.5", "存储单价(元/GB/月)": "0.6"}).charges
     assert charges.storage_per_gb_month is not None
     assert charges.storage_per_gb_month.amount == Decimal("0.6")
+
+
+@pytest.mark.parametrize(
+    ("payment", "flag"), [("20% upfront", "prepay"), ("100% upfront", "prepaid"), ("paid upfront", "prepaid")]
+)
+def test_a_share_paid_ahead_is_not_the_whole(payment: str, flag: str) -> None:
+    flags = offer_of({"GPU": "H100 SXM", "Price": "$1.95/GPU/h", "Payment": payment}, "USD").flags
+    assert [one for one in flags if one.startswith("prepa")] == [flag]

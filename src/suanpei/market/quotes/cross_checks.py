@@ -103,18 +103,18 @@ def find_table_units(drafts: Iterable[Draft]) -> None:
         settled = [draft.readings[0] for draft in members if draft.taken is not None and draft.is_plausible]
         if len(settled) < _LEAST_SETTLED or len({reading.billed for reading in settled}) > 1:
             continue
+        hours = frozenset(reading.period_hours for reading in settled)
         for draft in members:
             if draft.taken is None and draft.worded is None and draft.terms.kept_fraction is None:
-                _take_as(draft, settled)
+                _take_as(draft, settled[0].billed, hours)
 
 
-def _take_as(draft: Draft, settled: Sequence[Reading]) -> None:
+def _take_as(draft: Draft, billed: str, hours: frozenset[Fraction]) -> None:
     """Take the one reading of an open price that is for what the settled ones are for, if the band holds it."""
-    hours = {reading.period_hours for reading in settled}
     fitting = [
         one
         for one in draft.readings
-        if one.billed == settled[0].billed and one.is_plausible and (draft.unit.period or one.period_hours in hours)
+        if one.billed == billed and one.is_plausible and (draft.unit.period or one.period_hours in hours)
     ]
     if len(fitting) != 1 or draft.amount is None or draft.amount.low <= 0:
         return

@@ -65,6 +65,10 @@ class SheetContent:
     """Remarks that hold for no offer of the sheet."""
     headless_rows: list[str] = field(default_factory=list)
     """Cells of rows that were read without headings."""
+    units: list[Remark] = field(default_factory=list)
+    """Lines of units below headings."""
+    continued_rows: list[str] = field(default_factory=list)
+    """Rows whose first cells are those of the row above."""
 
 
 def find_idle_remarks(content: SheetContent, remarks: list[Remark]) -> list[Remark]:

@@ -214,7 +214,10 @@ def _flag_terms(draft: Draft, flags: set[str]) -> None:
         flags.add(tax.flag)
     if terms.deposit_months:
         flags.add("deposit")
-    if terms.prepaid_fraction and not flags & {"prepay", "prepaid"}:
+    if terms.prepaid_fraction and terms.prepaid_fraction < 1:
+        flags.discard("prepaid")  # 20% upfront is a part of it
+        flags.add("prepay")
+    elif terms.prepaid_fraction and not flags & {"prepay", "prepaid"}:
         flags.add("prepay")
     if terms.pricing in ("spot", "reserved"):
         flags.add(terms.pricing)

@@ -25,6 +25,8 @@ _LONGEST_BRACKETED = 120
 LEAST_NAMED = 2
 """Columns with a known heading that a header has at least. [-]"""
 _OFFER_ROLES = frozenset({"card", "price", "instance", "node", "gpus"})
+_CERTAIN_ROLES = frozenset({"card", "price"})
+"""With these and one more named, a wide table may have more headings that are not known than are."""
 _WAYS = frozenset({None, "pricing", "term", "tax"})
 """A heading of these (包月, 不含税) may head prices too, where it has their unit."""
 _SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
@@ -57,6 +59,9 @@ class HeaderReader:
             key=lambda item: (item[1] != "price", -len(item[0])),
         )
         """A heading that holds a word for a price is one of prices, whatever else it names."""
+        words = self._words
+        word = rf"(?:{words.currencies.source}|{words.billed.source}|{words.periods.source}|g|gb|gib|%)"
+        self._unit_words = re.compile(rf"[万千]?\s*{word}(?:\s*[/每·]?\s*(?:per\s+)?{word})*")
         self._priced_unit = re.compile(rf"\(?\s*[万千]?\s*(?:{self._words.currencies.source})(?=\s*[/每·]|\s+per\s)")
 
     def read(self, row: int, cells: Sequence[str]) -> Header | None:
@@ -69,11 +74,9 @@ class HeaderReader:
         roles = [self.role(cell) if cell else None for cell in cells]
         terms = [self.is_term(cell) for cell in cells]
         named = {role for role in roles if role} | ({"price"} if _has_price_terms(roles, terms) else set())
-        if (
-            len(named) < LEAST_NAMED
-            or not named & _OFFER_ROLES
-            or 2 * sum(1 for role, is_term in zip(roles, terms, strict=True) if role or is_term) < len(given)
-        ):
+        known = sum(1 for role, is_term in zip(roles, terms, strict=True) if role or is_term)
+        is_known = 2 * known >= len(given) or (len(named) > LEAST_NAMED and named >= _CERTAIN_ROLES)
+        if len(named) < LEAST_NAMED or not named & _OFFER_ROLES or not is_known:
             return None
         if any(self._is_content(cell) for cell in given):
             return None
@@ -113,6 +116,8 @@ class HeaderReader:
         has_number = any(PLAIN_NUMBER.fullmatch(cell) for cell in (*line.cells, *following.cells))
         if has_number or sum(map(bool, line.cells)) < LEAST_NAMED:
             return None
+        if self.are_units(following.cells):
+            return self.read(following.row, _with_units(line.cells, following.cells))
         width = max(len(line.cells), len(following.cells))
         upper, lower = ([*one.cells, *[""] * (width - len(one.cells))] for one in (line, following))
         for column in range(1, width):
@@ -129,6 +134,11 @@ class HeaderReader:
             return None
         return self.read(following.row, joined)
 
+    def are_units(self, cells: Sequence[str]) -> bool:
+        """Tell whether a line holds nothing but the units of the headings above it: ``GB | 元/小时 | 天 | 台``."""
+        given = [plain(cell).strip(" ()") for cell in cells if cell]
+        return len(given) >= LEAST_NAMED and all(map(self._unit_words.fullmatch, given))
+
     @lru_cache(maxsize=4_096)  # noqa: B019  readers live as long as their catalogue
     def role(self, heading: str) -> str | None:
         """Name the role of a heading; None where no known word stands in it."""
@@ -144,9 +154,8 @@ class HeaderReader:
         if len(bare) > _LONGEST_HEADING or not bare:
             return None
         role = self._contained_role(bare)
-        if role == "price" and self._is_of_other_goods(bare):
-            return "charges"
-        return "price" if role in _WAYS and self._is_priced(text, bare) else role
+        role = "price" if role in _WAYS and self._is_priced(text, bare) else role
+        return "charges" if role == "price" and self._is_of_other_goods(bare) else role
 
     def _contained_role(self, bare: str) -> str | None:
         """Name the role of the longest known word that a heading contains."""
@@ -209,6 +218,13 @@ class HeaderReader:
         return bool(re.fullmatch(r"[¥$€]?\s*\d[\d.,]*\s*(?:[万wk元%])?", text)) or bool(
             re.search(r"\d", text) and self._clues.amounts.read(text, is_price=False)
         )
+
+
+def _with_units(headings: Sequence[str], units: Sequence[str]) -> list[str]:
+    """Write each unit in brackets behind the heading that it stands below."""
+    width = max(len(headings), len(units))
+    over, below = ([*cells, *[""] * (width - len(cells))] for cells in (headings, units))
+    return [f"{one}({unit.strip(' ()（）')})" if unit else one for one, unit in zip(over, below, strict=True)]
 
 
 def is_too_long(cell: str) -> bool:

@@ -23,6 +23,7 @@ _HOURS = re.compile(r"小时数|\bhours?\b")
 _MACHINES = re.compile(r"台数|机器数|节点数?|整机|\bnodes?\b|\bservers?\b|\bmachines?\b")
 _CARDS = re.compile(r"卡数|张数|\bgpus?\b|\bcards?\b")
 _RATE = re.compile(r"%|税率|税点|\brate\b")
+_GIGABYTES = re.compile(r"(?<![a-z])gi?b(?![a-z])")
 _RACKS = re.compile(r"柜|超节点|\bracks?\b")
 _SAID = re.compile(r"押金|保证金|提前(?:退租|解约|终止)|违约|\bdeposit|\bearly (?:exit|termination)|\bkaution")
 """Headings without which their cells (1个月, 剩余租金20%) would say something else, or nothing."""
@@ -36,7 +37,7 @@ _DURATIONS = ((_MONTHS, "个月"), (_DAYS, "天"), (_YEARS, "年"), (_HOURS, "�
 _GRANULARITY = re.compile(r"粒度|granularity|increment")
 _NAMED_ROLES = frozenset({"charges", "text", "host"})
 """Columns whose heading says what the amount is for."""
-_COMPLETED_ROLES = _NAMED_ROLES | {"term", "stock", "tax", "pricing", "gpus", "unit"}
+_COMPLETED_ROLES = _NAMED_ROLES | {"term", "stock", "tax", "pricing", "gpus", "unit", "memory"}
 _MOST_WHOLE_PERCENT = 1
 """A rate below it may be a fraction already (0.06), unless the heading writes the sign. [%]"""
 
@@ -101,6 +102,8 @@ def _unit_of(role: str, heading: str, cell: str) -> str:
     """Give the unit that a heading states for its column; empty where it states none."""
     bracket = _BRACKETED.search(heading)
     inside = bracket[1].strip() if bracket else ""
+    if role == "memory":
+        return "GB" if _GIGABYTES.search(heading) else ""
     if role == "gpus":
         return "卡整柜" if _RACKS.search(heading) else ""
     if role == "tax":

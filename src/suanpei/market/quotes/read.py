@@ -168,13 +168,21 @@ class _Reader:
         return TableReader(sheet, self._headers, self._lines, self._clues, is_titled=is_titled).read()
 
     def _say_remarks(self, file: str, content: SheetContent) -> None:
-        for remark in list_remarks(content.blocks):
+        for remark in (*content.units, *list_remarks(content.blocks)):
             self._assume(
                 Message(
                     "{file} {cell}: '{words}' is taken for the offers that it stands with",
                     file=file,
                     cell=remark.cell,
                     words=remark.text[:120],
+                )
+            )
+        if content.continued_rows:
+            self._assume(
+                Message(
+                    "{file} {cell}: the blanks at the start of a row are read as the cells above it",
+                    file=file,
+                    cell=content.continued_rows[0],
                 )
             )
         if content.headless_rows:

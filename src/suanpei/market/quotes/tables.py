@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line, name_cell
-from suanpei.market.quotes.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.entries import Block, Entry, SheetContent, find_idle_remarks
 from suanpei.market.quotes.grids import GridReader
 from suanpei.market.quotes.header import rank
 from suanpei.market.quotes.heading_units import complete_row
 from suanpei.market.quotes.quantity import Quantity
-from suanpei.market.quotes.sheet_lines import DittoFiller, first_column, unrepeated
+from suanpei.market.quotes.sheet_lines import DittoFiller, first_column, remark_of, unrepeated
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
 from suanpei.market.quotes.unknown_numbers import UnknownNumbers
 from suanpei.messages import Message
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suanpei.market.quotes.document import Sheet
-    from suanpei.market.quotes.entries import Cell
+    from suanpei.market.quotes.entries import Cell, Remark
     from suanpei.market.quotes.grids import TurnedTable
     from suanpei.market.quotes.header import Header
     from suanpei.market.quotes.heading_reader import HeaderReader
@@ -58,7 +58,6 @@ class TableReader:
         self._header: Header | None = None
         self._ditto = DittoFiller(clues.words)
         self._heading_rows: tuple[int, ...] = ()
-        self._named_before = 0
         self._table: list[Block] = []
         self._block = Block()
         self._numbers = UnknownNumbers(sheet.name, clues)
@@ -141,15 +140,16 @@ class TableReader:
         self._close_table()
         self._header = header
         self._heading_rows = tuple(line.row for line in lines)
-        self._named_before = len(self._content.unread)
+        self._content.units += [
+            remark_of(self._name, line) for line in lines[1:] if self._headers.are_units(line.cells)
+        ]
         self._ditto.clear()
         self._block = Block(seller=carried.seller, remarks=carried.remarks)
         self._table = [self._block]
 
     def _close_table(self) -> None:
         """Close the running table; headings without a row are named."""
-        is_mute = len(self._content.unread) == self._named_before and not any(block.entries for block in self._table)
-        if self._header is not None and is_mute:
+        if self._header is not None and not any(block.entries for block in self._table):
             words = " ".join(filter(None, self._header.headings))[:120]
             reason = Message("headings below which no offer stands: {words}", words=words)
             self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
@@ -161,8 +161,8 @@ class TableReader:
 
     def _take_remark(self, line: Line, *, is_note: bool) -> None:
         """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
-        text = " ".join(cell for cell in line.cells if cell)
-        remark = Remark(cell=name_cell(self._name, line.row, first_column(line)), text=text, is_note=is_note)
+        remark = remark_of(self._name, line, is_note=is_note)
+        text = remark.text
         is_single = sum(1 for cell in line.cells if cell) == 1
         seller = None if is_note else self._kinds.seller_of(text) or (self._kinds.company(text) if is_single else None)
         if seller:
@@ -221,6 +221,10 @@ class TableReader:
 
     def _take_row(self, line: Line, header: Header) -> None:
         """Read a row of a table; a row of tables that stand side by side is one row of each."""
+        if not self._kinds.has_card(line.cells) and not any(self._given(line, one) for one in header.card_columns):
+            whole = self._ditto.go_on(line, header)
+            self._content.continued_rows += [] if whole is line else [name_cell(self._name, line.row)]
+            line = whole
         line = self._ditto.fill(line)
         named = [part for part in header.parts if any(self._given(line, column) for column in part.card_columns)]
         if not named:
@@ -238,7 +242,8 @@ class TableReader:
         cells = line.cells
         given = [cell for cell in cells if cell]
         prices = tuple((column, cells[column]) for column in header.prices if column < len(cells) and cells[column])
-        has_card = any(self._given(line, column) for column in header.card_columns)
+        named = [self._given(line, column) for column in header.card_columns]
+        has_card = any(named)
         is_short = len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given)
         if is_short and not prices and not self._names_card(line, header):
             if self._kinds.has_card(given) and any(self._clues.read("text", cell).amounts for cell in given):
@@ -251,7 +256,7 @@ class TableReader:
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
         known = len(cells)
-        if self._is_beside(line, header):
+        if not self._kinds.has_card(cells) and any(map(self._kinds.is_beside, named)):
             self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
             return
         row = complete_row(cells, header, self._clues)
@@ -282,10 +287,6 @@ class TableReader:
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
         return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
-
-    def _is_beside(self, line: Line, header: Header) -> bool:
-        named = (self._given(line, column) for column in header.card_columns)
-        return not self._kinds.has_card(line.cells) and any(map(self._kinds.is_beside, named))
 
     def _remarks_name_card(self) -> bool:
         return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)

@@ -91,6 +91,8 @@ def test_what_stands_behind_an_underscore_is_part_of_the_name(written: str) -> N
         ("GB200 192GB", "GB200-186GB"),
         ("GB200 NVL72", "GB200-186GB"),
         ("H20 144G", "H20-SXM5-141GB"),
+        ("RTX PRO 6000 SE", "RTX-PRO-6000-Blackwell-Server"),
+        ("RTX PRO 6000 Server 96G", "RTX-PRO-6000-Blackwell-Server"),
     ],
 )
 def test_another_label_of_a_memory_is_of_the_product_that_the_bare_name_means(written: str, name: str) -> None:

@@ -29,6 +29,8 @@ MONTH = 730
         ("unit", "node / month, 36-mo term", {"minimum_hours": 36 * MONTH}),
         ("unit", "reserved 1y", {"minimum_hours": 12 * MONTH, "pricing": "reserved"}),
         ("note", "3个月起租", {"minimum_hours": 3 * MONTH}),
+        ("note", "12m commit, 20% upfront", {"minimum_hours": 12 * MONTH, "prepaid_fraction": Decimal("0.2")}),
+        ("note", "disk 12m away", {"minimum_hours": None}),
         ("text", "min 1 month", {"minimum_hours": MONTH}),
         ("note", "押一付三", {"deposit_months": 1, "prepaid_months": 3}),
         ("note", "付三押一", {"deposit_months": 1, "prepaid_months": 3}),

@@ -112,6 +112,9 @@ class TermReader:
         long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
         months = f"(?:{'|'.join(word for word, group in groups if group == 'month')})"
         self._any = re.compile(duration)
+        self._short_months = re.compile(
+            rf"(?<![\d.])(\d{{1,2}})\s?-?m(?=\s+(?:{said['minimum_after'].source}|{said['paid_after'].source}))"
+        )
         self._granularity = re.compile(
             rf"(?:粒度|granularity|increment)[^\d]{{0,8}}?(?:按|每|per |by )?\s*(?P<unit>{words.periods.source})(?!\d)"
         )
@@ -145,6 +148,7 @@ class TermReader:
             is_term: Whether it stands under a heading such as 起租期, where a bare duration is the shortest rental. [-]
             is_running: Whether it is running text, where words right before a discount say what it is given for. [-]
         """
+        text = self._short_months.sub(r"\1 months", text)
         discount = self._discount.search(text)
         if discount and is_running:
             start = max(text.rfind(separator, 0, discount.start()) for separator in ",;。(，") + 1
