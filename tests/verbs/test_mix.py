@@ -253,6 +253,7 @@ def test_bad_input_is_named(options: dict[str, Any], error: str) -> None:
     ("change", "place"),
     [
         ({"plans": []}, "plans"),
+        ({"plans": [{}], "schema_version": 9}, "has schema_version 9, this version of Suanpei reads 1 to"),
         ({"accelerator": None}, "plans.0.accelerator"),
         ({"gpus": 0}, "plans.0.gpus"),
         ({"estimate": {"step": {"seconds": 1.0, "low_seconds": 1.0}}}, "plans.0.estimate.step.high_seconds"),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from suanpei.errors import InputError
 from suanpei.market.mix.pilot import PlannedStep
-from suanpei.messages import Message
 from suanpei.verbs.plan_file import Count, Text
-from suanpei.verbs.result_file import read_json
+from suanpei.verbs.result_file import read_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +46,7 @@ class _Plan(_Entry):
 
 
 class _Document(_Entry):
+    schema_version: int
     plans: Annotated[list[_Plan], Field(min_length=1)]
 
 
@@ -55,20 +54,10 @@ def read_planned_step(path: Path) -> PlannedStep:
     """Read what the first plan of a result of ``suanpei plan --json`` promises.
 
     Raises:
-        InputError: The file cannot be read, or is no such result; the first key that is missing or wrong is named.
+        InputError: The file cannot be read, is no such result or of a newer version; the first key that is missing or
+            wrong is named.
     """
-    document = read_json(path, "plan")
-    try:
-        plan = _Document.model_validate(document).plans[0]
-    except ValidationError as error:
-        raise InputError(
-            Message(
-                "{field}: {path} is no result of suanpei plan --json: {place} is missing or wrong",
-                field="plan",
-                path=str(path),
-                place=".".join(str(step) for step in error.errors()[0]["loc"]) or "{}",
-            )
-        ) from error
+    plan = read_plan(path, "plan", _Document).plans[0]
     step = plan.estimate.step
     return PlannedStep(
         accelerator=plan.accelerator,

@@ -70,7 +70,10 @@ def load_demand(path: Path) -> Demand:
         moments = [as_month(moment) for moment in moments]
         ends = [None if end is None else as_month(end) for end in ends]
     _check_order(rows, moments, column)
-    stated = [_stated_duration(row, *times) for row, *times in zip(rows, moments, ends, lengths_s, strict=True)]
+    stated = [
+        _stated_duration(row, moment, end, length_s)
+        for row, moment, end, length_s in zip(rows, moments, ends, lengths_s, strict=True)
+    ]
     durations_s, notes = _measure_durations(rows, moments, column, stated)
     parts = [(duration_s, _read_gpus(row), row.text("name")) for row, duration_s in zip(rows, durations_s, strict=True)]
     by_month = moments[0].kind in ("month", "number_of_months")
