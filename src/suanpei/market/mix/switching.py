@@ -53,6 +53,8 @@ class Switching:
     """Divides every moment of the program. [s]"""
     full_stretch_s: Callable[[int, int], int]
     """Gives the length of the whole run of demand at a level around a moment, for spot without checkpoints. [s]"""
+    is_loose: bool = False
+    """Whether a lease that the end of a window may cut is paid for its length alone, which no bill is below."""
 
     @cached_property
     def start_up_s(self) -> float:
@@ -109,6 +111,8 @@ class Switching:
             lengths_s = int((runs.ends_s - runs.starts_s).sum())
             gaps_s = runs.starts_s[1:] - runs.ends_s[:-1]
             return lengths_s + int(np.minimum(gaps_s, self.restart_s).sum()) + self.restart_s
+        if self.is_loose and not self.can_join:
+            return int((runs.ends_s - runs.starts_s).sum())
         leases = self.list_leases(runs, level)
         return None if leases is None else sum(lease.paid_s for lease in leases)
 
