@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from suanpei.market.mix.linear import Limits, SolverAnswer
     from suanpei.market.mix.schedule import Schedule
 
-BESIDE_SHARE = 0.2
+BESIDE_SHARE = 0.1
 """Share of the solver's time that each simpler program, and the bound beside it, may take. [-]"""
 
 
