@@ -99,7 +99,7 @@ class Demand:
         """When the last step is over. [h]"""
         return self.horizon_s / HOUR_S
 
-    @property
+    @cached_property
     def peak_gpus(self) -> int:
         """Most accelerators needed at a time. [-]"""
         return max(step.gpus for step in self.steps)
