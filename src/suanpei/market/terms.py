@@ -151,7 +151,7 @@ _TAX_OUT = re.compile(
     r"|hors taxe|\bht\b"
 )
 _TAX_IN = re.compile(r"含税|税后价|税内|includ|incl\b|with tax|after tax|inkl|\bttc\b")
-_RATE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%")
+_RATE = re.compile(r"(?<![\d.\-−])(\d{1,2}(?:\.\d+)?)\s*%")
 
 
 def read_tax(wording: str) -> Tax:
