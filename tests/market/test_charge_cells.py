@@ -55,6 +55,7 @@ def test_a_blank_is_not_stated(tmp_path: Path) -> None:
     assert offer.charges is NO_CHARGES
     assert offer.payment is NO_PAYMENT
     assert _load(tmp_path, bills_outages="yes").charges == Charges(bills_outages=True)
+    assert _load(tmp_path, includes_power="是").charges == Charges(includes_power=True)
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,9 @@ def test_without_a_rate_only_the_quoted_side_is_known(state: str) -> None:
 
     assert tax.factor_in == (Decimal(1) if state == "in" else None)
     assert tax.divisor_out == (Decimal(1) if state == "out" else None)
+
+
+@pytest.mark.parametrize("wording", ["不含税 100%", "不含税 106%", "excl. 1234.5% VAT", "不含税 -6%"])
+def test_a_rate_that_no_tax_has_is_unknown_and_not_its_last_digits(wording: str) -> None:
+    assert read_tax(wording).state == "out"
+    assert read_tax(wording).rate_fraction is None

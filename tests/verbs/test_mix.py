@@ -341,3 +341,41 @@ def test_the_request_is_kept_whole() -> None:
 
     assert find_mix(request).request["time_limit"] == "5s"
     assert find_mix(replace(request, currency="USD")).currency == "USD"
+
+
+def test_a_file_that_is_named_twice_or_copied_lends_its_cards_once(tmp_path: Path) -> None:
+    offers = write_offers(tmp_path, "E,H800,20,CNY,64,hourly,node8,含税 6%,8x400G IB,platform")[0]
+    copy, again = tmp_path / "copy.csv", tmp_path / ".." / tmp_path.name / offers.name
+    copy.write_bytes(offers.read_bytes())
+    for other in (offers, copy, again):
+        with pytest.raises(NoAnswerError, match="the offers hold 64 together"):
+            find_mix(ask(phases="65x2d", one_seller=False, offers=(offers, other)))
+
+    said = [str(note) for note in find_mix(ask(phases="64x2d", offers=(offers, copy, again))).assumptions]
+    assert f"{copy} holds the same as {offers} and is not read again" in said
+    assert f"{again} is named more than once and read once" in said
+
+
+def test_a_file_of_other_text_is_refused_in_a_few_words(tmp_path: Path) -> None:
+    other = tmp_path / "log.csv"
+    other.write_text("\n".join(f"line {number}, what" for number in range(60)), encoding="utf-8")
+
+    with pytest.raises(InputError, match="and 55 more") as refused:
+        find_mix(ask(phases="64x2d", offers=(other,)))
+    assert len(str(refused.value)) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"image_size": "30GB", "pull_rate": "0"}, "pull-rate"),
+        ({"data_size": "30GB", "pull_rate": "0"}, "pull-rate"),
+        ({"data_size": "30GB", "data_rate": "0"}, "data-rate"),
+        ({"trial": "0"}, "trial"),
+        ({"ramp": ","}, "ramp"),
+        ({"currency": ""}, "currency"),
+    ],
+)
+def test_an_error_names_the_option_that_was_given(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=f"^{named}"):
+        find_mix(ask(phases="64x2d", **options))

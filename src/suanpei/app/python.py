@@ -281,7 +281,7 @@ def gpus(name: str | None = None, *, currency: str | None = None, catalog: PathT
     result = describe_gpus(
         None if name is None else to_text("name", name),
         catalog=_to_path("catalog", catalog),
-        currency=currency or home_currency(resolve_language(None)),
+        currency=home_currency(resolve_language(None)) if currency is None else currency,
     )
     return print_well(result, "gpus", "render_gpus")
 
@@ -343,7 +343,8 @@ def count(module: Any, example: Any = None) -> ModuleCount:
 def _with_defaults(given: dict[str, Any]) -> dict[str, Any]:
     """Add what the command line takes from the clock and the language."""
     given.setdefault("as_of", datetime.now(tz=UTC).date())
-    given["currency"] = given.get("currency") or home_currency(resolve_language(None))
+    if given.get("currency") is None:
+        given["currency"] = home_currency(resolve_language(None))
     return given
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from suanpei.market.price_rows import PriceCells
 
 PAYMENT_COLUMNS = ("deposit_months", "prepaid_months", "prepaid_fraction")
-CHARGE_COLUMNS = (*MONEY_CHARGES, "early_exit_fraction", "bills_outages", *PAYMENT_COLUMNS)
+ANSWER_COLUMNS = ("bills_outages", "includes_power")
+CHARGE_COLUMNS = (*MONEY_CHARGES, "early_exit_fraction", *ANSWER_COLUMNS, *PAYMENT_COLUMNS)
 
 _MOST = Decimal(10**9)
 """Above this an amount is a slip of the pen in any currency."""
@@ -33,12 +34,9 @@ def read_charges(cells: PriceCells) -> Charges:
     Raises:
         InputError: A cell that is no amount, share or yes or no, named with file, line and column.
     """
-    if not cells.text(*MONEY_CHARGES, "early_exit_fraction", "bills_outages"):
+    if not cells.text(*MONEY_CHARGES, "early_exit_fraction", *ANSWER_COLUMNS):
         return NO_CHARGES
     money = {column: _read_money(cells, column) for column in MONEY_CHARGES}
-    said = cells.text("bills_outages").casefold()
-    if said and said not in _YES_OR_NO:
-        raise cells.bad(column="bills_outages", given=said, wanted=Message("yes, no or nothing"))
     return Charges(
         storage_per_gb_month=money["storage_per_gb_month"],
         ingress_per_gb=money["ingress_per_gb"],
@@ -46,7 +44,8 @@ def read_charges(cells: PriceCells) -> Charges:
         set_up=money["set_up"],
         fabric_per_gpu_hour=money["fabric_per_gpu_hour"],
         early_exit_fraction=_read_number(cells, "early_exit_fraction", Decimal(1)),
-        bills_outages=_YES_OR_NO.get(said),
+        bills_outages=_read_answer(cells, "bills_outages"),
+        includes_power=_read_answer(cells, "includes_power"),
     )
 
 
@@ -74,6 +73,13 @@ def _read_money(cells: PriceCells, column: str) -> Money | None:
         return None
     place = f"{cells.row.file}:{cells.row.line} currency"
     return Money(amount=amount, currency=parse_currency(cells.row.required("currency"), place))
+
+
+def _read_answer(cells: PriceCells, column: str) -> bool | None:
+    said = cells.text(column).casefold()
+    if said and said not in _YES_OR_NO:
+        raise cells.bad(column=column, given=said, wanted=Message("yes, no or nothing"))
+    return _YES_OR_NO.get(said)
 
 
 def _read_number(cells: PriceCells, column: str, most: Decimal) -> Decimal | None:

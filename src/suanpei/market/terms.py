@@ -179,7 +179,7 @@ _TAX_OUT = re.compile(
     r"|(?:vat|tax|gst) (?:is )?extra|\+\s*\d+(?:\.\d+)?\s*%|zzgl|hors taxe|\bht\b"
 )
 _TAX_IN = re.compile(r"含税|税后价|税内|includ|inclusiv|incl\b|with tax|after tax|inkl|\bttc\b")
-_RATE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%")
+_RATE = re.compile(r"(?<![\d.\-−])(\d{1,2}(?:\.\d+)?)\s*%")
 
 
 @lru_cache(maxsize=4_096)

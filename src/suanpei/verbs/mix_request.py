@@ -180,11 +180,12 @@ def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
     """Read what a start of elastic capacity takes."""
     pull = request.pull_rate
     parts = {}
-    for field, size, rate in (
-        ("image", request.image_size, pull),
-        ("data", request.data_size, request.data_rate or pull),
-        ("checkpoint", request.checkpoint_size, request.checkpoint_rate or pull),
+    for field, size, own in (
+        ("image", request.image_size, None),
+        ("data", request.data_size, request.data_rate),
+        ("checkpoint", request.checkpoint_size, request.checkpoint_rate),
     ):
+        rate, option = (pull, "pull-rate") if own is None else (own, f"{field}-rate")
         if size is None:
             parts[f"{field}_s"] = 0.0
             continue
@@ -192,10 +193,8 @@ def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
             raise InputError(
                 Message("{field}-size is given without a rate; add --pull-rate, such as 500MB/s", field=field)
             )
-        parts[f"{field}_s"] = transfer_s(
-            parse_bytes(size, f"{field}-size"), parse_bandwidth_bytes_per_s(rate, f"{field}-rate")
-        )
-        if field != "image" and rate is pull:
+        parts[f"{field}_s"] = transfer_s(parse_bytes(size, f"{field}-size"), parse_bandwidth_bytes_per_s(rate, option))
+        if field != "image" and own is None:
             notes.append(Message("{field}: read at --pull-rate, {rate}", field=field, rate=rate))
     for field, size, rate in (
         ("pull-rate", request.image_size or request.data_size or request.checkpoint_size, pull),

@@ -85,6 +85,9 @@ class SolverNote:
     """Offers in the program, after those that cannot help were dropped."""
     contract_starts: int
     """Moments at which contracts could be signed. [-]"""
+    cuts_leases: bool
+    """Whether leases by the day or for a least time may go on where contracts or phases begin or end: how much cheaper
+    that is at most is in the gap, which more time does not close."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +129,7 @@ def build_way(optimum: Optimum, limits: Limits, demand: Demand) -> WayRow:
             nodes=answer.nodes,
             offers=optimum.considered,
             contract_starts=len(optimum.starts_s),
+            cuts_leases=optimum.cuts_leases,
         ),
     )
 

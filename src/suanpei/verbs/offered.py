@@ -16,7 +16,7 @@ from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.read import QuoteContext
 from suanpei.messages import Message
-from suanpei.verbs.quote_files import gather_quotes
+from suanpei.verbs.quote_files import drop_repeated, gather_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 3
 """Offers named as examples of what was left out for one reason. [-]"""
+_MOST_REASONS = 5
+"""Reasons in one line of an error. [-]"""
 _TOO_CHEAP = Message(
     "it is too cheap to be true as written: have its price confirmed; where it holds, give it with --price in place of"
     " --offers"
@@ -79,15 +81,16 @@ def read_offers(
     for path in paths:
         if not path.is_file():
             raise InputError(Message("offers: {path} is not a file", path=str(path)))
+    distinct, said = drop_repeated(paths)
     context = QuoteContext(
         catalogue=inputs.catalogue, prices=load_prices(inputs.catalogue), rates=rates, currency=currency, as_of=as_of
     )
-    own = [path for path in paths if is_own_format(path)]
+    own = [path for path in distinct if is_own_format(path)]
     parts = [_read_own(own, context)] if own else []
-    parts += [_read_quoted(quoted, context)] if (quoted := [path for path in paths if path not in own]) else []
+    parts += [_read_quoted(quoted, context)] if (quoted := [path for path in distinct if path not in own]) else []
     offered = OfferedList(
         offers=tuple(offer for part in parts for offer in part.offers),
-        assumptions=tuple(note for part in parts for note in part.assumptions),
+        assumptions=(*said, *(note for part in parts for note in part.assumptions)),
         not_planned=tuple(note for part in parts for note in part.not_planned),
         left_out=tuple(item for part in parts for item in part.left_out),
         questions=tuple(question for part in parts for question in part.questions),
@@ -98,7 +101,7 @@ def read_offers(
             Message(
                 "offers: nothing in {files} can be planned ({reasons}); 'suanpei quotes' shows what was read",
                 files=", ".join(map(str, paths)),
-                reasons=offered.not_planned or Message("no offer was found"),
+                reasons=_shorten(offered.not_planned) or Message("no offer was found"),
             )
         )
     return offered
@@ -165,6 +168,13 @@ def _say_left_out(left_out: Sequence[LeftOut]) -> list[Message]:
         )
         for reason, items in groups.items()
     ]
+
+
+def _shorten(reasons: Sequence[Message]) -> list[Message]:
+    """Give the first of many reasons, and how many there are beside."""
+    more = len(reasons) - _MOST_REASONS
+    rest = [Message("and {count} more", count=f"{more:,}")] if more > 0 else []
+    return [*reasons[:_MOST_REASONS], *rest]
 
 
 def _say_unread(unread: Sequence[Unread]) -> list[Message]:

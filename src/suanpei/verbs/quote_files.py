@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -46,13 +47,8 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
     parts: list[Quotes] = []
     unread: list[Unread] = []
     errors: list[SuanpeiError] = []
-    said: list[Message] = []
-    read: dict[Path, None] = {}
-    for path in paths:
-        if path.resolve() in read:
-            said.append(Message("{file} is named more than once and read once", file=str(path)))
-            continue
-        read[path.resolve()] = None
+    distinct, said = drop_repeated(paths)
+    for path in distinct:
         try:
             if path.is_file() and is_own_format(path):
                 parts.append(read_own_columns(path, context))
@@ -62,11 +58,7 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
                 if same is None:
                     documents.append(document)
                 else:
-                    said.append(
-                        Message(
-                            "{file} holds the same as {other} and is not read again", file=str(path), other=same.file
-                        )
-                    )
+                    said.append(_same_as(path, same.file))
         except SuanpeiError as error:
             errors.append(error)
             unread.append(Unread(file=str(path), cell="", reason=error.message))
@@ -86,6 +78,45 @@ def gather_quotes(paths: Sequence[Path], pasted: str | None, context: QuoteConte
     parts += [read_skypilot(document, context) for document in catalogues]
     quotes = hold_against_bands(merge_quotes(parts, unread), context)
     return replace(quotes, assumptions=(*quotes.assumptions, *dict.fromkeys(said)))
+
+
+def drop_repeated(paths: Iterable[Path]) -> tuple[list[Path], list[Message]]:
+    """Keep each file once: its cards are on hand once, by whatever path or copy of it they are named.
+
+    Args:
+        paths: Files. [-]
+
+    Returns:
+        The first of those with the same bytes, in their order, and what was said of the others. What is no file is
+        kept: its reader says why it cannot be read.
+    """
+    kept: list[Path] = []
+    said: list[Message] = []
+    first_of: dict[bytes, Path] = {}
+    for path in paths:
+        digest = _digest(path) if path.is_file() else None
+        other = None if digest is None else first_of.get(digest)
+        if other is None:
+            kept.append(path)
+            first_of |= {} if digest is None else {digest: path}
+        elif other.samefile(path):
+            said.append(Message("{file} is named more than once and read once", file=str(path)))
+        else:
+            said.append(_same_as(path, str(other)))
+    return kept, said
+
+
+def _digest(path: Path) -> bytes:
+    """Give a digest of the bytes of a file; of one that cannot be read, its name."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError:
+        return str(path).encode("utf-8", "surrogateescape")
+
+
+def _same_as(path: Path, other: str) -> Message:
+    return Message("{file} holds the same as {other} and is not read again", file=str(path), other=other)
 
 
 def _sort(documents: Iterable[Document]) -> tuple[list[Document], list[Document], list[Document]]:

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 import suanpei
 from suanpei.app.cli import main as cli
-from suanpei.app.cli.frame import CommandLine, Output
+from suanpei.app.cli.frame import EXIT_INTERRUPTED, CommandLine, Output
 from suanpei.errors import InputError, MissingExtraError, NoAnswerError
 from suanpei.messages import Message
 from suanpei.verbs.envelope import VerbResult
@@ -292,3 +292,16 @@ def test_help_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
     )
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_ctrl_c_while_a_library_is_loaded_is_no_defect(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(*_: object) -> int:
+        why = "initialization failed"
+        raise ImportError(why) from KeyboardInterrupt()
+
+    monkeypatch.setattr(cli, "_run_in_language", load)
+
+    assert cli.run(["models", "--lang", "en"]) == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "suanpei: interrupted\n"

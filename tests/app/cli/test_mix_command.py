@@ -56,3 +56,14 @@ def test_bad_input_is_one_line(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert complaint in captured.err
+
+
+def test_a_report_never_replaces_what_the_command_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    demand, offers = tmp_path / "demand.csv", tmp_path / "offers.csv"
+    demand.write_bytes((DATA / "demand.csv").read_bytes())
+    offers.write_bytes((DATA / "offers.csv").read_bytes())
+    before = demand.read_bytes(), offers.read_bytes()
+    for report in (demand, offers, tmp_path / ".." / tmp_path.name / offers.name):
+        assert run(["mix", str(demand), "--offers", str(offers), "--report", str(report)]) == 2
+        assert "is read by this command and would be replaced; name another file" in capsys.readouterr().err
+    assert (demand.read_bytes(), offers.read_bytes()) == before

@@ -45,10 +45,10 @@ def test_phases_follow_each_other(text: str, steps: list[tuple[int, int, int, st
         ("2.5x20d", "it takes a positive whole number"),
         ("8x-1d", "must be above zero"),
         ("8x11y", "11.0 years are more than ten"),
-        ("0x20d", "every step needs 0 cards"),
+        ("0x20d", "phases: every step needs 0 cards"),
         ("8x1ms", "shorter than a second"),
         ("", "phases is empty"),
-        (" ; ", "there is no step"),
+        (" ; ", "phases: there is no step"),
     ],
 )
 def test_bad_phases_are_refused_by_name(text: str, error: str) -> None:
@@ -79,6 +79,12 @@ def load(folder: Path, text: str, encoding: str = "utf-8") -> list[tuple[int, in
         ("day,gpus\n2026-07-05,3\n", [(0, DAY, 3)]),
         ("time,gpus,duration\n0h,8,36h\n36h,4,1周\n", [(0, 36 * 3600, 8), (36 * 3600, 7 * DAY, 4)]),
         ("开始,结束,卡数\n2026-07-01,2026-07-11,8\n2026-07-11,2026-07-12,0\n", [(0, 10 * DAY, 8), (10 * DAY, DAY, 0)]),
+        ("start,end,gpus\n2026-07-01,2026-08-01,8\n2026-08-01,2026-09-01,4\n", [(0, MONTH, 8), (MONTH, MONTH, 4)]),
+        ("start,end,gpus\n2026-07-01,2026-08-01,8\n2026-08-01,2026-08-02,4\n", [(0, 31 * DAY, 8), (31 * DAY, DAY, 4)]),
+        ("date,duration,gpus\n2026-07-01,31d,8\n2026-08-01,31d,4\n", [(0, 31 * DAY, 8), (31 * DAY, 31 * DAY, 4)]),
+        ("月份,时长,卡数\n2026-07,1个月,8\n2026-08,2个月,4\n", [(0, MONTH, 8), (MONTH, 2 * MONTH, 4)]),
+        ("start,end,duration,gpus\n2026-07-01,2026-07-03,48h,8\n", [(0, 2 * DAY, 8)]),
+        ("月,卡数\n第1个月,8\n第2个月,4\n", [(0, MONTH, 8), (MONTH, MONTH, 4)]),
     ],
 )  # fmt: skip
 def test_files_are_read_as_people_write_them(tmp_path: Path, text: str, steps: list[tuple[int, int, int]]) -> None:
@@ -107,6 +113,11 @@ def test_files_are_read_as_people_write_them(tmp_path: Path, text: str, steps: l
         ("time,end,gpus\n0h,48h,8\n24h,72h,9\n", "line 2 overlaps line 3 \\('24h'\\) by 24 h"),
         ("time,end,gpus\n24h,12h,8\n", "the end '12h' does not lie after the start"),
         ("time,gpus\n-3h,8\n", "the time cannot be negative"),
+        ("hour,gpus\n0,8\n3天,8\n", "line 3: '3天' is another kind of time than '0' of line 2"),
+        ("start,end,duration,gpus\n2026-07-01,2026-07-03,9d,8\n", "'9d' and the end '2026-07-03' contradict"),
+        ("date,gpus\n1899-12-30,8\n1899-12-31,8\n", "line 2: '1899-12-30' lies outside the years 2000 to 2199"),
+        ("month,gpus\n9999-11,8\n9999-12,8\n", "line 2: '9999-11' lies outside the years"),
+        ("hour,gpus\n" + "9" * 5000 + ",8\n", "names no unit of time"),
         ("gpus\n8\n", "needs one column of time"),
         ("day,week,gpus\n1,1,8\n", "needs one column of time"),
         ("day,gpus,colour\n1,8,red\n", "unknown or repeated column colour"),

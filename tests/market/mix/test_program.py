@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from suanpei.errors import NoAnswerError
 from suanpei.market.mix import optimise
+from suanpei.market.mix.capacity import build_capacity
 from suanpei.market.mix.closed_form import reserve_by_level
 from suanpei.market.mix.demand import MONTH_S, Demand, join_steps
 from suanpei.market.mix.program import solve
 from suanpei.market.mix.start_up import Interruptions
-from tests.market.mix.samples import MONTH_HOURS, cost_of, find, hourly, hours_of, monthly, months_of
+from tests.market.mix.samples import MONTH_HOURS, cost_of, find, hourly, hours_of, make_offer, monthly, months_of
 
 if TYPE_CHECKING:
     from suanpei.market.mix.capacity import Capacity
@@ -182,6 +183,52 @@ def test_the_bill_is_the_objective_and_never_below_the_bound_and_the_demand_is_c
                 covered[hour] += units * usage.capacity.unit_gpus
     for step in curve.steps:
         assert min(covered[step.start_s // 3_600 : step.end_s // 3_600]) >= step.gpus
+
+
+def test_daily_leases_go_on_over_the_moments_at_which_contracts_could_be_signed() -> None:
+    """60 days of one card at 1 by the day are 1,440; the moment to sign at 730 h lies inside a day of the lease."""
+    sixty_days = Demand(steps=join_steps([(60 * 86_400, 1, "")]))
+    daily = build_capacity(make_offer(1, billing_hours=24.0, minimum_hours=24.0), "quoted")[0]
+
+    optimum = find(sixty_days, [monthly(5), daily])
+
+    assert cost_of(optimum) == 60 * 24
+    assert optimum.schedule.usages[0].starts == 1
+    assert optimum.answer.status == "optimal"
+
+
+@EXAMPLES
+@given(
+    demand=st.lists(st.tuples(st.integers(1, 90), st.integers(0, 9)), min_size=1, max_size=6).filter(
+        lambda steps: any(gpus for _, gpus in steps)
+    ),
+    least_hours=st.sampled_from([0.0, 3.0, 24.0]),
+    billing_hours=st.sampled_from([1.0, 24.0]),
+    start_up_hours=st.sampled_from([0.0, 0.3]),
+    step_hours=st.sampled_from([1, 24]),
+    is_run=st.booleans(),
+)
+def test_no_mix_is_dearer_than_one_without_contracts_and_none_is_below_its_bound(
+    demand: list[tuple[int, int]],
+    least_hours: float,
+    billing_hours: float,
+    start_up_hours: float,
+    step_hours: int,
+    is_run: bool,
+) -> None:
+    steps = join_steps([(length * step_hours * 3_600, gpus, f"{index}") for index, (length, gpus) in enumerate(demand)])
+    curve = Demand(steps=steps, needs_one_seller=is_run)
+    elastic = build_capacity(make_offer(2, billing_hours=billing_hours, minimum_hours=least_hours), "quoted")[0]
+
+    alone = find(curve, [elastic], start_up_hours=start_up_hours)
+    mixed = find(
+        curve, [elastic, monthly(1, count=4), monthly(3, count=16, unit_gpus=8)], start_up_hours=start_up_hours
+    )
+
+    assert cost_of(mixed) <= cost_of(alone) + 0.02
+    assert cost_of(mixed) >= mixed.answer.bound - 0.02
+    assert cost_of(alone) >= mixed.answer.bound - 0.02
+    assert cost_of(mixed) == pytest.approx(mixed.answer.objective, abs=0.02)
 
 
 def test_one_run_shorter_than_the_break_even_is_rented_by_the_hour() -> None:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from suanpei.app.cli.report_file import check_report, list_given
 from suanpei.errors import InputError, SuanpeiError
 from suanpei.messages import Message
 from suanpei.report.locale import Language, translate
@@ -76,6 +77,8 @@ class Output:
 
     lang: Language
     as_json: bool
+    given: tuple[Path, ...] = ()
+    """Files that the command reads: no report takes the place of one."""
 
     def show(self, result: ResultT, render: Callable[[ResultT, Language], RenderableType]) -> None:
         """Print a verb's result, as JSON or rendered for a person.
@@ -101,12 +104,9 @@ class Output:
             path: The file; an existing one will be replaced.
 
         Raises:
-            InputError: The folder does not exist, or the path is a folder.
+            InputError: The folder does not exist, the path is a folder, or the command reads the file.
         """
-        if not path.parent.is_dir():
-            raise InputError(Message("report: the folder {folder} does not exist", folder=str(path.parent)))
-        if path.is_dir():
-            raise InputError(Message("report: {path} is a folder; name a file in it", path=str(path)))
+        check_report(path, self.given)
 
     def save_json(self, result: VerbResult, path: Path) -> None:
         """Write a verb's result to a file as JSON, in UTF-8 on every system.
@@ -211,12 +211,13 @@ class CommandLine:
         parameters += [self._parameter("as_json", JsonOption, False), self._parameter("lang", LangOption, None)]
 
         def invoke(*, as_json: bool, lang: str | None, **values: Any) -> None:  # noqa: ARG001  # read before parsing
+            given = list_given(values)
             grouped = {
                 name: kind(**{item.name: values.pop(item.name) for item in fields(kind)})
                 for name, kind in groups.items()
             }
             try:
-                function(Output(lang=self.lang, as_json=as_json), **grouped, **values)
+                function(Output(lang=self.lang, as_json=as_json, given=given), **grouped, **values)
                 sys.stdout.flush()
             except KeyboardInterrupt as error:  # typer would leave without a word
                 raise InterruptionError(Message("interrupted")) from error

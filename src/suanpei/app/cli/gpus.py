@@ -28,4 +28,7 @@ def gpus(
     from suanpei.report.text.gpus import render_gpus
     from suanpei.verbs.gpus import describe_gpus
 
-    out.show(describe_gpus(name, catalog=catalog, currency=currency or home_currency(out.lang)), render_gpus)
+    out.show(
+        describe_gpus(name, catalog=catalog, currency=home_currency(out.lang) if currency is None else currency),
+        render_gpus,
+    )

@@ -77,6 +77,8 @@ def run(arguments: Sequence[str]) -> int:
         why, file = error.strerror or str(error), error.filename or "-"
         return _fail(Message("{file}: {why}", file=str(file), why=why), lang, InputError.exit_code)
     except Exception as error:
+        if _is_interrupted(error):
+            return _fail(Message("interrupted"), lang, EXIT_INTERRUPTED)
         if hasattr(error, "format_message"):  # typer's usage errors, whichever library defines them
             return _fail(_describe_usage_error(error, arguments), lang, InputError.exit_code)
         if os.environ.get(DEBUG_VARIABLE):
@@ -92,6 +94,14 @@ def run(arguments: Sequence[str]) -> int:
             lang,
             EXIT_DEFECT,
         )
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Tell whether Ctrl-C is behind an error: a library that is just being loaded turns it into its own."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen is not None
 
 
 def build_app(lang: Language, names: Sequence[str] = COMMANDS) -> typer.Typer:

@@ -94,7 +94,7 @@ def mix(
 
     request = MixRequest(
         as_of=datetime.now(tz=UTC).date(),
-        currency=currency or home_currency(out.lang),
+        currency=home_currency(out.lang) if currency is None else currency,
         demand=demand,
         phases=phases,
         one_seller=one_seller,

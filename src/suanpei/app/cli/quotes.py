@@ -53,7 +53,7 @@ def quotes(
         files=tuple(Path(name) for name in named if name != PASTED),
         pasted=pasted,
         as_of=datetime.now(tz=UTC).date(),
-        currency=currency or home_currency(out.lang),
+        currency=home_currency(out.lang) if currency is None else currency,
         rate=tuple(rate or ()),
         live=live,
         provider=tuple(provider or ()),

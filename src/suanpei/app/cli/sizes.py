@@ -38,7 +38,7 @@ def sizes(
 
     request = SizesRequest(
         as_of=datetime.now(tz=UTC).date(),
-        currency=currency or home_currency(out.lang),
+        currency=home_currency(out.lang) if currency is None else currency,
         sizes=tuple(sizes or ()),
         method=tuple(method or ()),
         gpu=tuple(gpu or ()),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING, Literal
@@ -66,17 +67,17 @@ class Capacity:
         """Accelerators on hand in whole units. [-]"""
         return self.units * self.unit_gpus
 
-    @property
+    @cached_property
     def hour_price(self) -> float:
         """Price of an hour of a unit, for the program. [currency/h]"""
         return float(self.price.amount) * self.unit_gpus
 
-    @property
+    @cached_property
     def period_s(self) -> int:
         """What is paid at a time. [s]"""
         return round(self.offer.term.billing_hours * HOUR_S)
 
-    @property
+    @cached_property
     def term_s(self) -> int:
         """What is paid at least, whole periods. [s]"""
         term = self.offer.term

@@ -67,6 +67,8 @@ class Demand:
     needs_one_seller: bool = False
     """Whether each step is one run, whose cards must come from one seller; else it is a pool of work."""
     assumptions: tuple[Message, ...] = ()
+    field: str = "demand"
+    """The option or file that states it, for errors."""
 
     def __post_init__(self) -> None:
         """Check the steps.
@@ -75,13 +77,17 @@ class Demand:
             InputError: No step, more than ten years, no accelerator ever needed, or too many of them.
         """
         if not self.steps:
-            raise InputError(Message("demand: there is no step"))
+            raise InputError(Message("{field}: there is no step", field=self.field))
         if self.horizon_s > LONGEST_S:
             raise InputError(
-                Message("demand: {years:.1f} years are more than ten", years=self.horizon_s / HOUR_S / YEAR_HOURS)
+                Message(
+                    "{field}: {years:.1f} years are more than ten",
+                    field=self.field,
+                    years=self.horizon_s / HOUR_S / YEAR_HOURS,
+                )
             )
         if self.peak_gpus == 0:
-            raise InputError(Message("demand: every step needs 0 cards, there is nothing to rent"))
+            raise InputError(Message("{field}: every step needs 0 cards, there is nothing to rent", field=self.field))
 
     @property
     def horizon_s(self) -> int:
@@ -93,7 +99,7 @@ class Demand:
         """When the last step is over. [h]"""
         return self.horizon_s / HOUR_S
 
-    @property
+    @cached_property
     def peak_gpus(self) -> int:
         """Most accelerators needed at a time. [-]"""
         return max(step.gpus for step in self.steps)
@@ -227,7 +233,7 @@ def parse_phases(text: str, field: str, *, default_s: int | None = None) -> Dema
         if duration_s < 1:
             raise InputError(Message("{field}: '{given}' is shorter than a second", field=field, given=phase))
         parts.append((duration_s, _read_gpus(found["gpus"], f"{field} {phase}"), (found["name"] or "").strip()))
-    return Demand(steps=join_steps(parts))
+    return Demand(steps=join_steps(parts), field=field)
 
 
 def _read_gpus(text: str, field: str) -> int:

@@ -14,6 +14,7 @@ from suanpei.market.mix.capacity import find_unit, keep_undominated
 from suanpei.market.mix.program import solve
 from suanpei.market.mix.schedule import build_schedule
 from suanpei.market.mix.solution import Problem
+from suanpei.market.mix.turns import judge
 from suanpei.market.mix.windows import chain_nodes, choose_starts, find_grid
 from suanpei.messages import Message
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from suanpei.market.mix.demand import Demand
     from suanpei.market.mix.linear import Limits, SolverAnswer
     from suanpei.market.mix.schedule import Schedule
+
+BESIDE_SHARE = 0.1
+"""Share of the solver's time that each simpler program, and the bound beside it, may take. [-]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,8 @@ class Optimum:
     """Moments at which contracts could be signed. [s]"""
     considered: int
     """Offers in the program, after those that cannot help were dropped. [-]"""
+    cuts_leases: bool
+    """Whether leases for a least time may go on where windows end: how much cheaper that is at most is in the gap."""
 
 
 def optimise(
@@ -78,18 +84,61 @@ def optimise(
         )
     )
     problem = Problem(demand=merged, capacities=kept, starts_s=starts_s, conditions=conditions)
-    solution = solve(problem, limits)
-    if solution.answer.status == "infeasible":
+    return _find_cheapest(problem, limits, currency)
+
+
+def _find_cheapest(problem: Problem, limits: Limits, currency: str) -> Optimum:
+    """Solve a program, and bill what it says.
+
+    Where the ends of windows cut leases that cost less in one piece, the program counts them too dear: then the bill
+    joins them, a mix without contracts, whose windows are wider, is tried beside, and the bound is that of a program
+    in which such leases are paid for their length alone. Where nothing was found in the time, the demand is flattened.
+
+    Raises:
+        NoAnswerError: Nothing covers the demand, or nothing was found in the time.
+    """
+    first = solve(problem, limits)
+    if first.answer.status == "infeasible":
         raise NoAnswerError(
             Message("no mix covers the demand: spot alone would have to, and is interrupted too often to finish")
         )
-    if not solution.answer.values.size:
+    beside = replace(limits, time_s=limits.time_s * BESIDE_SHARE)
+    ways = [first]
+    if first.cuts_leases or not first.answer.values.size:
+        ways += [solve(simpler, beside) for simpler in _simplify(problem)]
+    schedules = [(build_schedule(way, currency), way.answer, way.cuts_leases) for way in ways if way.answer.values.size]
+    if not schedules:
         raise NoAnswerError(
             Message("the solver found no mix within {seconds:g} s: give it more --time-limit", seconds=limits.time_s)
         )
-    schedule = build_schedule(solution, currency)
-    _check_covered(schedule, merged)
-    return Optimum(schedule=schedule, answer=solution.answer, starts_s=starts_s, considered=len(kept))
+    schedule, answer, is_joined = min(schedules, key=lambda item: item[0].total.amount)
+    _check_covered(schedule, problem.demand)
+    bound = first.answer.bound
+    if first.cuts_leases:
+        bound = min(bound, solve(replace(problem, is_loose=True), beside).answer.bound)
+    seconds = sum(way.answer.seconds for way in ways)
+    objective = float(schedule.total.amount) if is_joined else answer.objective
+    return Optimum(
+        schedule=schedule,
+        answer=judge(replace(answer, objective=objective), bound, seconds, limits),
+        starts_s=problem.starts_s,
+        considered=len(problem.capacities),
+        cuts_leases=first.cuts_leases,
+    )
+
+
+def _simplify(problem: Problem) -> Iterable[Problem]:
+    """Give programs whose answers cover the demand too: without contracts, and with the peak reserved throughout."""
+    demand = problem.demand
+    for kinds, simpler in ((("elastic", "spot"), demand), (("reserved",), hold_peak(demand).merged())):
+        capacities = tuple(capacity for capacity in problem.capacities if capacity.kind in kinds)
+        if len(capacities) < len(problem.capacities) or simpler != demand:
+            try:
+                check_enough(simpler, capacities)
+            except NoAnswerError:
+                continue
+            starts_s = choose_starts(simpler, capacities)
+            yield replace(problem, demand=simpler, capacities=capacities, starts_s=starts_s)
 
 
 def check_enough(demand: Demand, capacities: Iterable[Capacity]) -> None:

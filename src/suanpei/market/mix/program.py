@@ -73,16 +73,16 @@ def solve(problem: Problem, limits: Limits) -> Solution:
     left_s = max(limits.time_s - (perf_counter() - started_s), limits.time_s * LEAST_SHARE)
     elastic = [*model.list_columns(SwitchedOn, KeptOn), *model.list_rises()]
     answer = solve_in_turns(model.program, replace(limits, time_s=left_s), elastic=elastic, stages=model.stages)
+    solution = Solution(answer=answer, windows=model.windows, cuts_leases=model.cuts_leases)
     if not answer.values.size:
-        return Solution(answer=answer, windows=model.windows)
+        return solution
     count = {column: round(answer.values[column]) for column in model.meanings if answer.values[column] > 0.5}
     found: dict[type, list[Signed | SwitchedOn | KeptOn]] = {Signed: [], SwitchedOn: [], KeptOn: []}
     for column, units in count.items():
         kind, values = model.meanings[column]
         found[kind].append(kind(units=units, **values))
-    return Solution(
-        answer=answer,
-        windows=model.windows,
+    return replace(
+        solution,
         signed=tuple(found[Signed]),  # type: ignore[arg-type]
         switched=tuple(found[SwitchedOn]),  # type: ignore[arg-type]
         kept=tuple(found[KeptOn]),  # type: ignore[arg-type]
@@ -115,6 +115,11 @@ class _Model:
         if problem.demand.needs_one_seller:
             add_sellers(self.program, problem, self.windows, self._list_held)
 
+    @property
+    def cuts_leases(self) -> bool:
+        """Whether leases may be counted dearer than they are, as the end of a window cuts them."""
+        return len(self.windows) > 1 and not all(switching.can_join for switching in self.switchings)
+
     def list_columns(self, *kinds: type) -> list[int]:
         """List the columns that mean one of some kinds."""
         return [column for column, (kind, _) in self.meanings.items() if kind in kinds]
@@ -128,7 +133,13 @@ class _Model:
         grid_s = find_grid(problem.demand, edges_s)
         full_stretch_s = make_full_stretch(problem.demand.edges_s, problem.demand.gpus)
         return [
-            Switching(capacity=capacity, conditions=problem.conditions, grid_s=grid_s, full_stretch_s=full_stretch_s)
+            Switching(
+                capacity=capacity,
+                conditions=problem.conditions,
+                grid_s=grid_s,
+                full_stretch_s=full_stretch_s,
+                is_loose=problem.is_loose,
+            )
             for capacity in problem.capacities
             if capacity.kind != "reserved"
         ]

@@ -203,7 +203,7 @@ def _gather_usages(switched: Iterable[SwitchedOn], kept: Iterable[KeptOn], ends_
     joins = {(item.switching, item.window): item.units for item in kept}
     usages = []
     for switching, windows in by_switching.items():
-        is_free = switching.can_join and switching.restart_s == 0
+        is_free = switching.restart_s == 0 or not switching.can_join  # the bill of one lease is never above that of two
         closed: list[tuple[Lease, int]] = []
         waiting: list[tuple[Lease, int]] = []
         for number in sorted(windows):

@@ -23,6 +23,8 @@ class Problem:
     starts_s: tuple[int, ...]
     """[s]"""
     conditions: Conditions
+    is_loose: bool = False
+    """Whether leases that windows may cut are paid for their length alone: a bound, and no mix."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,8 @@ class Solution:
 
     answer: SolverAnswer
     windows: tuple[Window, ...]
+    cuts_leases: bool = False
+    """Whether the end of a window may cut leases that are then counted dearer than one lease over both."""
     signed: tuple[Signed, ...] = ()
     switched: tuple[SwitchedOn, ...] = ()
     kept: tuple[KeptOn, ...] = ()

@@ -53,6 +53,8 @@ class Switching:
     """Divides every moment of the program. [s]"""
     full_stretch_s: Callable[[int, int], int]
     """Gives the length of the whole run of demand at a level around a moment, for spot without checkpoints. [s]"""
+    is_loose: bool = False
+    """Whether a lease that the end of a window may cut is paid for its length alone, which no bill is below."""
 
     @cached_property
     def start_up_s(self) -> float:
@@ -64,19 +66,19 @@ class Switching:
         """What a start adds to the bill where a lease costs its length and a fixed start. [s]"""
         return self.capacity.paid_s(self.start_up_s)
 
-    @property
+    @cached_property
     def is_interrupted(self) -> bool:
         """Whether hours are expected values."""
         return self.capacity.kind == "spot" and self.conditions.interruptions is not None
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether a lease costs its length and a fixed start, to the second."""
         capacity = self.capacity
         is_whole = self.grid_s % capacity.period_s == 0 and capacity.term_s <= capacity.period_s
         return is_whole and not self.is_interrupted
 
-    @property
+    @cached_property
     def can_join(self) -> bool:
         """Whether a lease that goes on in the next window costs one start less than two leases."""
         return self.is_plain or self.is_interrupted
@@ -109,6 +111,8 @@ class Switching:
             lengths_s = int((runs.ends_s - runs.starts_s).sum())
             gaps_s = runs.starts_s[1:] - runs.ends_s[:-1]
             return lengths_s + int(np.minimum(gaps_s, self.restart_s).sum()) + self.restart_s
+        if self.is_loose and not self.can_join:
+            return int((runs.ends_s - runs.starts_s).sum())
         leases = self.list_leases(runs, level)
         return None if leases is None else sum(lease.paid_s for lease in leases)
 
@@ -120,15 +124,26 @@ class Switching:
             return Lease(start_s=before.start_s, end_s=after.end_s, useful_s=useful_s, paid_s=paid_s)
         return self._bill(before.start_s, after.end_s, useful_s)
 
+    @cached_property
+    def _known_paid_s(self) -> dict[float, int]:
+        """What was counted before: few lengths occur in many leases. [s] → [s]"""
+        return {}
+
+    def _count_paid_s(self, used_s: float) -> int:
+        """Count what is paid for a lease of so long. [s] → [s]"""
+        if used_s not in self._known_paid_s:
+            self._known_paid_s[used_s] = self.capacity.paid_s(used_s)
+        return self._known_paid_s[used_s]
+
     def _bill(self, start_s: int, end_s: int, useful_s: int) -> Lease:
-        paid_s = self.capacity.paid_s(end_s - start_s + self.start_up_s)
+        paid_s = self._count_paid_s(end_s - start_s + self.start_up_s)
         return Lease(start_s=start_s, end_s=end_s, useful_s=useful_s, paid_s=paid_s)
 
     def _stays_on(self, before: list[int], start_s: int, end_s: int) -> bool:
         """Whether staying on over a gap is no dearer than stopping and starting again."""
         if self.is_plain:
             return start_s - before[1] <= self.restart_s
-        paid_s, more_s = self.capacity.paid_s, self.start_up_s
+        paid_s, more_s = self._count_paid_s, self.start_up_s
         apart = paid_s(before[1] - before[0] + more_s) + paid_s(end_s - start_s + more_s)
         return paid_s(end_s - before[0] + more_s) <= apart
 

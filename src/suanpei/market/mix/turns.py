@@ -79,14 +79,14 @@ def solve_in_turns(
     elif first.values.size:
         second = replace(limits, time_s=count_left_s() * SECOND_SHARE)
         best = _make_whole(program, second, first, elastic=elastic, stages=stages)
-    judged = _judge(best, first.bound, perf_counter() - started_s, limits)
+    judged = judge(best, first.bound, perf_counter() - started_s, limits)
     if judged.status == "optimal" or count_left_s() < max(first.seconds, LEAST_TURN_S):
         return judged
     last = _settle(program, program.solve(replace(limits, time_s=count_left_s())), elastic, limits)
     if last.status == "infeasible":
         return last
     bound = max(first.bound, last.bound)
-    return _judge(last if last.objective <= best.objective else best, bound, perf_counter() - started_s, limits)
+    return judge(last if last.objective <= best.objective else best, bound, perf_counter() - started_s, limits)
 
 
 def _make_whole(
@@ -167,7 +167,7 @@ def _are_whole(units: NDArray[np.float64]) -> bool:
     return bool(np.abs(units - np.round(units)).max(initial=0.0) <= ALMOST_WHOLE)
 
 
-def _judge(answer: SolverAnswer, bound: float, seconds: float, limits: Limits) -> SolverAnswer:
+def judge(answer: SolverAnswer, bound: float, seconds: float, limits: Limits) -> SolverAnswer:
     """Judge an answer by the best bound that holds for the whole program; no bill is below zero."""
     judged = replace(answer, bound=max(bound, 0.0), seconds=seconds)
     if not answer.values.size:

@@ -36,6 +36,8 @@ _LEAST_COLUMNS = 2
 """One column headed by a name that is not known may be anything. [-]"""
 _LEAST_ATTRIBUTES = 3
 """Known headings below each other, the card's among them, that a turned table has at least. [-]"""
+_MOST_ATTRIBUTES = 100
+"""Lines of a turned table at most: thousands of lines below each other are none. [-]"""
 _LEAST_PRICED = 0.8
 """Share of the cells of a grid that are prices or stand for one, at least: a remark may stand among them. [-]"""
 _BRACKETS = re.compile(r"[(\[【]([^)\]】]*)[)\]】]")
@@ -217,7 +219,7 @@ class GridReader:
         """List the lines of a turned table: each begins with a heading of its own, values stand beside it."""
         run: list[Line] = []
         seen: set[str] = set()
-        for line in lines[position:]:
+        for line in lines[position : position + _MOST_ATTRIBUTES]:
             label = line.cells[first] if first < len(line.cells) else ""
             has_values = any(line.cells[first + 1 :]) and not any(line.cells[:first])
             if not label or not has_values or plain(label) in seen or PLAIN_NUMBER.fullmatch(label):

@@ -54,6 +54,14 @@ def _say_solver(solver: SolverNote, result: MixResult) -> Message:
             " {gap}, time limit {limit}).",
             **values,
         )
+    if solver.cuts_leases:
+        return Message(
+            "Solver: the best found, not proved the cheapest: {total}, and none is cheaper than {bound} (gap {gap}). It"
+            " is open how much is saved by keeping machines that are paid by the day or for a least time where"
+            " contracts or phases begin or end; more time does not tell.",
+            total=result.mix.total,
+            **{name: values[name] for name in ("bound", "gap")},
+        )
     return Message(
         "Solver: the best found when its time of {limit} was over, not proved the cheapest: {total}, and none is"
         " cheaper than {bound} (gap {gap}). A longer --time-limit may narrow it.",
