@@ -23,7 +23,7 @@ from measure import peak_rss_bytes
 from run import say_machine, say_verdict
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.names import resolve_accelerator
-from suanpei.market.offers_file import COLUMNS, load_offers
+from suanpei.market.offers_file import COLUMNS, read_offer_lines
 from suanpei.planner.search import search
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest, build_job
@@ -100,7 +100,7 @@ def measure(request: PlanRequest) -> dict[str, float]:
 
 def read(path: Path, catalogue: Catalogue) -> None:
     """Read the offers alone."""
-    load_offers(path, lambda name: resolve_accelerator(catalogue, name).accelerator.name)
+    read_offer_lines(path, lambda name: resolve_accelerator(catalogue, name).accelerator.name)
 
 
 def least(passes: list[dict[str, float]]) -> dict[str, float]:

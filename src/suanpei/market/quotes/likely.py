@@ -31,7 +31,8 @@ def take_likely(
         likely: Numbers of those that the price band holds and no word speaks against. [-]
     """
     if likely and len({readings[number].amount for number in likely}) == 1:
-        return None if _is_unsaid_year(draft, options[likely[0]]) else (likely[0], readings[likely[0]].why)
+        why = Message("the only usual price among the readings that no word speaks against")
+        return None if _is_unsaid_year(draft, options[likely[0]]) else (likely[0], why)
     machines = [number for number in likely if options[number].billed == "node"]
     is_in_wan = draft.amount is not None and draft.amount.is_scaled and (draft.stated_gpus or 1) > 1
     if is_in_wan and len(machines) == 1 and len({options[number].period_hours for number in likely}) == 1:

@@ -82,7 +82,7 @@ class QuantityReader:
             >>> from suanpei.machine.catalogue import load_catalogue
             >>> from suanpei.market.quotes.text.words import load_words
             >>> QuantityReader(load_words(load_catalogue())).read("8台以上")
-            Quantity(least=8, unit='machine', words='8台以上')
+            Quantity(least=8, unit='machine', words='8台以上', is_order=False)
         """
         for pattern in (*self._least_one, *self._ranges):
             if found := pattern.fullmatch(plain(heading)):

@@ -67,6 +67,7 @@ def list_options(unit: UnitKey) -> list[Option]:
     for billed, gpus in billeds:
         for hours in periods:
             is_worded = (len(billeds) == 1 or billed == spoken_billed) and (len(periods) == 1 or hours == spoken_period)
+            is_supported = spoken_billed in (None, billed) and spoken_period in (None, hours)
             options.setdefault(
                 hours * gpus,
                 Option(
@@ -74,8 +75,10 @@ def list_options(unit: UnitKey) -> list[Option]:
                     period_hours=hours,
                     divisor=hours * gpus,
                     is_worded=is_worded,
-                    is_supported=spoken_billed in (None, billed) and spoken_period in (None, hours),
-                    why=_why(is_written=is_written, is_worded=is_worded, is_series=unit.is_series),
+                    is_supported=is_supported,
+                    why=_why(is_written=is_written, is_worded=is_worded, is_series=unit.is_series)
+                    if is_supported
+                    else Message("other words of the row speak for another reading"),
                 ),
             )
     return list(options.values())
