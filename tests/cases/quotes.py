@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.price_rows import load_exchange_rates
-from suanpei.market.quotes.cross_checks import exact_multiple
-from suanpei.market.quotes.pflops import claim_factor
-from suanpei.market.quotes.plausible import compare_amounts
+from suanpei.market.quotes.prices.cross_checks import exact_multiple
+from suanpei.market.quotes.prices.pflops import claim_factor
+from suanpei.market.quotes.prices.plausible import compare_amounts
 from tests.market.quotes.samples import bundled, read, table, text
 
 if TYPE_CHECKING:

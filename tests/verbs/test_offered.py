@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from suanpei.errors import InputError, SuanpeiError
 from suanpei.market.offers_file import is_own_format
 from suanpei.market.price_rows import load_exchange_rates, load_prices
-from suanpei.market.quotes.read import QuoteContext
+from suanpei.market.quotes.context import QuoteContext
 from suanpei.money import Money
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest

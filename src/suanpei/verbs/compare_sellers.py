@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suanpei.market.offer import Offer
-from suanpei.market.quotes.as_offers import name_seller
+from suanpei.market.quotes.offers.as_offers import name_seller
 from suanpei.market.tie import find_price_for_total
 from suanpei.messages import Message
 from suanpei.money import Money

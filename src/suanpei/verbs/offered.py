@@ -10,11 +10,11 @@ from suanpei.machine.names import resolve_accelerator
 from suanpei.market.offer import explain_conversions
 from suanpei.market.offers_file import is_own_format, read_offer_lines
 from suanpei.market.price_rows import load_prices
-from suanpei.market.quotes.as_offers import LeftOut, make_offers, name_seller
-from suanpei.market.quotes.band_check import CheapOffers
+from suanpei.market.quotes.context import QuoteContext
 from suanpei.market.quotes.document import name_cell
+from suanpei.market.quotes.offers.as_offers import LeftOut, make_offers, name_seller
+from suanpei.market.quotes.offers.band_check import CheapOffers
 from suanpei.market.quotes.quoted import Place
-from suanpei.market.quotes.read import QuoteContext
 from suanpei.messages import Message
 from suanpei.verbs.quote_files import drop_repeated, gather_quotes
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError, SuanpeiError
 from suanpei.market.offers_file import is_own_format
-from suanpei.market.quotes.band_check import hold_against_bands
 from suanpei.market.quotes.clouds.skypilot import is_skypilot, read_skypilot
 from suanpei.market.quotes.document import Document, Unread
 from suanpei.market.quotes.files import read_document, read_pasted
 from suanpei.market.quotes.form.read import is_form, read_form
-from suanpei.market.quotes.own_columns import read_own_columns
+from suanpei.market.quotes.offers.band_check import hold_against_bands
+from suanpei.market.quotes.offers.own_columns import read_own_columns
 from suanpei.market.quotes.quoted import Quotes
 from suanpei.market.quotes.read import read_quotes
 from suanpei.messages import Message
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from suanpei.market.quotes.read import QuoteContext
+    from suanpei.market.quotes.context import QuoteContext
 
 PASTED_NAME = "-"
 """How a pasted text is named where a file would be."""

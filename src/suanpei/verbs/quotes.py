@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from suanpei.errors import InputError
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.price_rows import load_exchange_rates, load_prices
-from suanpei.market.quotes.band_check import hold_against_bands
 from suanpei.market.quotes.clouds.live import load_gpuhunt, read_live
-from suanpei.market.quotes.read import QuoteContext
+from suanpei.market.quotes.context import QuoteContext
+from suanpei.market.quotes.offers.band_check import hold_against_bands
 from suanpei.messages import Message
 from suanpei.quantities import parse_currency
 from suanpei.verbs.envelope import VerbResult

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.price_rows import load_exchange_rates, load_prices
+from suanpei.market.quotes.context import QuoteContext
 from suanpei.market.quotes.document import Document, Line, Sheet
 from suanpei.market.quotes.quoted import Place, Question, QuotedOffer, QuotedPrice, Quotes, Reading
-from suanpei.market.quotes.read import QuoteContext
 from suanpei.market.terms import Term
 from suanpei.messages import Message
 

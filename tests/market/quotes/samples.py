@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from suanpei.machine.catalogue import load_catalogue
 from suanpei.market.price_rows import load_exchange_rates, load_prices
+from suanpei.market.quotes.context import QuoteContext
 from suanpei.market.quotes.document import Document, Line, Sheet
-from suanpei.market.quotes.read import QuoteContext, read_quotes
+from suanpei.market.quotes.read import read_quotes
 from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
 from suanpei.market.quotes.text.words import load_words

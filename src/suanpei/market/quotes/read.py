@@ -9,70 +9,53 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.market.collector import collector_paused
-from suanpei.market.quotes.cross_checks import (
+from suanpei.market.quotes.chat.read import TextReader
+from suanpei.market.quotes.document import Unread
+from suanpei.market.quotes.layout.entries import list_remarks
+from suanpei.market.quotes.layout.heading_reader import HeaderReader
+from suanpei.market.quotes.layout.lend import lend_remarks
+from suanpei.market.quotes.layout.lines import LineReader
+from suanpei.market.quotes.offers.finish import count_cards, finish
+from suanpei.market.quotes.offers.questions import ask
+from suanpei.market.quotes.prices.cross_checks import (
     find_currency_slips,
     find_node_prices,
     find_series,
     find_table_units,
     group_drafts,
 )
-from suanpei.market.quotes.document import Unread
-from suanpei.market.quotes.drafts import DraftMaker
-from suanpei.market.quotes.entries import list_remarks
-from suanpei.market.quotes.finish import count_cards, finish
-from suanpei.market.quotes.heading_reader import HeaderReader
-from suanpei.market.quotes.lend import lend_remarks
-from suanpei.market.quotes.lines import LineReader
-from suanpei.market.quotes.plausible import Bands
-from suanpei.market.quotes.questions import ask
+from suanpei.market.quotes.prices.drafts import DraftMaker
+from suanpei.market.quotes.prices.plausible import Bands
+from suanpei.market.quotes.prices.readings import Settler
+from suanpei.market.quotes.prices.titles import TitleReader, name_sellers
+from suanpei.market.quotes.prices.totals import check_total
 from suanpei.market.quotes.quoted import Question, QuotedOffer, Quotes
-from suanpei.market.quotes.readings import Settler
-from suanpei.market.quotes.running_text import TextReader
-from suanpei.market.quotes.tables import TableReader
+from suanpei.market.quotes.tables.read import TableReader
 from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
 from suanpei.market.quotes.text.words import load_words
-from suanpei.market.quotes.titles import TitleReader, name_sellers
-from suanpei.market.quotes.totals import check_total
 from suanpei.market.terms import THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import date
     from fractions import Fraction
 
     from suanpei.machine.catalogue import Catalogue
-    from suanpei.market.price_rows import PriceTable
+    from suanpei.market.quotes.context import QuoteContext
     from suanpei.market.quotes.document import Document, Sheet
-    from suanpei.market.quotes.draft import Draft
-    from suanpei.market.quotes.entries import SheetContent
-    from suanpei.money import ExchangeRates
+    from suanpei.market.quotes.layout.entries import SheetContent
+    from suanpei.market.quotes.prices.draft import Draft
 
 CHINESE_CURRENCY = "CNY"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _CHINESE_PRICE = re.compile(r"[\u4e00-\u9fff]|\d\s*[wW](?![a-zA-Z])")
 """4.2w is 4.2万, which is said of yuan."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuoteContext:
-    """What quotes are read with."""
-
-    catalogue: Catalogue
-    prices: PriceTable
-    """Price rows of the catalogue, for the bands that amounts are held against."""
-    rates: ExchangeRates
-    currency: str
-    """Of the result."""
-    as_of: date
-    """The day that validity and bands are held against."""
 
 
 def read_quotes(documents: Sequence[Document], context: QuoteContext) -> Quotes:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from suanpei.machine.accelerator import ResolvedAccelerator
     from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.quotes.context import QuoteContext
     from suanpei.market.quotes.quoted import Pricing
-    from suanpei.market.quotes.read import QuoteContext
     from suanpei.provenance import Confidence
 
 CURRENCY = "USD"

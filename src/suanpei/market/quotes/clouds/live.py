@@ -24,7 +24,7 @@ from suanpei.units import GIB_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from suanpei.market.quotes.read import QuoteContext
+    from suanpei.market.quotes.context import QuoteContext
 
 PACKAGE = "gpuhunt"
 EXTRA = "live"

@@ -25,8 +25,8 @@ from suanpei.units import GIB_BYTES, MIB_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suanpei.market.quotes.context import QuoteContext
     from suanpei.market.quotes.document import Document, Line, Sheet
-    from suanpei.market.quotes.read import QuoteContext
 
 REQUIRED = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region"})
 PRICE_COLUMNS = (("Price", False), ("SpotPrice", True))

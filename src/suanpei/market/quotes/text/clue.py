@@ -13,9 +13,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from suanpei.market.offer import LARGEST_SERVER_GPUS
-from suanpei.market.quotes.pflops import read_claim
 from suanpei.market.quotes.text.amount import Amount, AmountReader
 from suanpei.market.quotes.text.charge import ChargeReader
+from suanpei.market.quotes.text.claim import read_claim
 from suanpei.market.quotes.text.clues import NO_CLUES, NO_FLAGS, Clues
 from suanpei.market.quotes.text.count import SPREAD_FLAG, CountReader, Stock
 from suanpei.market.quotes.text.date import NO_DATE, DateReader, QuoteDate, without_days

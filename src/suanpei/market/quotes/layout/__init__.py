@@ -1,0 +1,1 @@
+"""What the lines of a sheet are: headings, entries, remarks, lines that are no offers."""

@@ -1,0 +1,1 @@
+"""Drafts to quoted offers with flags and questions, and what a plan takes of them."""

@@ -1,0 +1,1 @@
+"""Entries to drafts, one per price, and what each amount is per accelerator-hour."""

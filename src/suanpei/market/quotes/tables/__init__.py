@@ -1,0 +1,1 @@
+"""Tables to entries: rows below headings, grids, turned tables."""

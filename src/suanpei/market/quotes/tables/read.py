@@ -1,0 +1,299 @@
+"""Tables: where their headings stand, which lines are offers, and which remarks hold for which rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suanpei.market.quotes.document import Line, name_cell
+from suanpei.market.quotes.layout.entries import Block, Entry, SheetContent, find_idle_remarks
+from suanpei.market.quotes.layout.header import rank
+from suanpei.market.quotes.layout.heading_units import complete_row
+from suanpei.market.quotes.layout.quantity import Quantity
+from suanpei.market.quotes.tables.grids import GridReader
+from suanpei.market.quotes.tables.sheet_lines import DittoFiller, first_column, remark_of, unrepeated
+from suanpei.market.quotes.tables.unknown_numbers import UnknownNumbers
+from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
+from suanpei.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suanpei.market.quotes.document import Sheet
+    from suanpei.market.quotes.layout.entries import Cell, Remark
+    from suanpei.market.quotes.layout.header import Header
+    from suanpei.market.quotes.layout.heading_reader import HeaderReader
+    from suanpei.market.quotes.layout.lines import LineReader
+    from suanpei.market.quotes.tables.grids import TurnedTable
+    from suanpei.market.quotes.text.clue import ClueReader
+
+_MOST_REMARK_CELLS = 2
+"""A line of at most so many cells under a wider table, without card and price, is a remark. [-]"""
+
+
+class TableReader:
+    """Reads one sheet of lines of cells."""
+
+    def __init__(
+        self, sheet: Sheet, headers: HeaderReader, lines: LineReader, clues: ClueReader, *, is_titled: bool
+    ) -> None:
+        """Begin a sheet.
+
+        Args:
+            sheet: Its lines. [-]
+            headers: Reader of headings. [-]
+            lines: Reader of lines that are no rows. [-]
+            clues: Reader of cells. [-]
+            is_titled: Whether a title names the seller. [-]
+        """
+        self._name = sheet.name
+        self._lines = sheet.lines
+        self._headers = headers
+        self._kinds = lines
+        self._clues = clues
+        self._grids = GridReader(headers, lines, clues)
+        self._is_titled = is_titled
+        self._content = SheetContent()
+        self._remarks: list[Remark] = []
+        self._sheet_remarks: list[Remark] = []
+        self._header: Header | None = None
+        self._ditto = DittoFiller(clues.words)
+        self._heading_rows: tuple[int, ...] = ()
+        self._table: list[Block] = []
+        self._block = Block()
+        self._numbers = UnknownNumbers(sheet.name, clues)
+
+    def read(self) -> SheetContent:
+        """Read the sheet."""
+        lines = [unrepeated(line) for line in self._lines if any(line.cells)]
+        position = 0
+        while position < len(lines):
+            position += self._take(lines, position)
+        self._close_table()
+        self._content.unread += self._numbers.name()
+        self._content.idle = find_idle_remarks(self._content, self._remarks)
+        return self._content
+
+    def _take(self, lines: Sequence[Line], position: int) -> int:
+        """Take a line, or several that are one heading or one turned table; give how many."""
+        line = lines[position]
+        is_apart = position > 0 and line.row > lines[position - 1].row + 1
+        if self._header is not None and not is_apart and self._names_card(line, self._header):
+            self._take_row(line, self._header)
+            return 1
+        turned = self._grids.read_turned(lines, position)
+        if turned is not None:
+            self._take_turned(turned)
+            return turned.height
+        grid = self._grids.read_grid(
+            lines, position, is_priced=self._is_priced(), is_seller_known=self._is_titled or bool(self._block.seller)
+        )
+        if grid is not None:
+            self._open_table(grid, line)
+            return 1
+        if self._header is not None and self._names_card(line, self._header):
+            self._take_row(line, self._header)
+            return 1
+        is_row = self._header is not None and self._headers.is_row_of(self._header, line.cells)
+        may_be_double = position + 1 < len(lines) and not is_row
+        double = self._headers.read_double(line, lines[position + 1]) if may_be_double else None
+        if double is not None:
+            self._open_table(double, line, lines[position + 1])
+            return 2
+        self._take_other(line)
+        return 1
+
+    def _take_turned(self, turned: TurnedTable) -> None:
+        """Read a table whose headings stand one below the other; remarks below it still hold for it."""
+        self._open_table(turned.header)
+        for line in turned.lines:
+            self._take_row(line, turned.header)
+        for row, column, words in turned.beside:
+            reason = Message("no accelerator is named: {words}", words=words[:120])
+            self._content.unread.append((name_cell(self._name, row, column), reason))
+
+    def _is_priced(self) -> bool:
+        """Tell whether a remark above says what prices are for."""
+        remarks = (*self._block.remarks, *self._sheet_remarks)
+        said = [self._clues.read("section", remark.text) for remark in remarks]
+        return any(clues.unit is not None and clues.unit.period for clues in said)
+
+    def _take_other(self, line: Line) -> None:
+        """Take a line that names no card where cards stand."""
+        header = self._headers.read(line.row, line.cells)
+        running = self._header
+        if header is not None and not (running is not None and self._headers.is_row_of(running, line.cells)):
+            self._open_table(header, line)
+        elif self._kinds.is_total(line.cells):
+            self._leave(line, Message("a total: the offers that it sums up are read one by one"))
+        elif self._kinds.is_note(line.cells) or self._kinds.is_date(line.cells):
+            self._take_remark(line, is_note=self._kinds.is_note(line.cells))
+        elif self._header is None or self._header.rows:
+            self._take_headless(line)
+        else:
+            self._take_row(line, self._header)
+
+    def _open_table(self, header: Header, *lines: Line) -> None:
+        """Start a table; the same headings again are skipped, a heading line right above belongs to the new table."""
+        if self._header is not None and header.headings == self._header.headings:
+            return
+        carried = self._block if not self._block.entries else Block(seller=self._block.seller)
+        self._close_table()
+        self._header = header
+        self._heading_rows = tuple(line.row for line in lines)
+        self._content.units += [
+            remark_of(self._name, line) for line in lines[1:] if self._headers.are_units(line.cells)
+        ]
+        self._ditto.clear()
+        self._block = Block(seller=carried.seller, remarks=carried.remarks)
+        self._table = [self._block]
+
+    def _close_table(self) -> None:
+        """Close the running table; headings without a row are named."""
+        if self._header is not None and not any(block.entries for block in self._table):
+            words = " ".join(filter(None, self._header.headings))[:120]
+            reason = Message("headings below which no offer stands: {words}", words=words)
+            self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
+        for block in self._table or [self._block]:
+            block.remarks += self._sheet_remarks
+            if block.entries:
+                self._content.blocks.append(block)
+        self._table = []
+
+    def _take_remark(self, line: Line, *, is_note: bool) -> None:
+        """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
+        remark = remark_of(self._name, line, is_note=is_note)
+        text = remark.text
+        is_single = sum(1 for cell in line.cells if cell) == 1
+        seller = None if is_note else self._kinds.seller_of(text) or (self._kinds.company(text) if is_single else None)
+        if seller:
+            self._start_block(seller)
+            return
+        if not self._says_something(text):
+            kind = Message("a remark") if is_note else Message("a title or remark")
+            self._leave(line, Message("{kind} without terms or prices: {words}", kind=kind, words=text[:120]))
+            return
+        self._remarks.append(remark)
+        has_rows = any(block.entries for block in self._table)
+        if self._header is None:
+            self._sheet_remarks.insert(0, remark)
+        elif not has_rows:
+            self._block.remarks.insert(0, remark)
+        elif self._kinds.speaks_of_above(text) or is_note or self._kinds.is_date(line.cells):
+            for block in self._table:
+                block.remarks.append(remark)
+        else:
+            self._start_block(self._block.seller, [remark])
+        if self._header is not None and is_single and not is_note and not self._kinds.speaks_of_above(text):
+            self._block.currency = self._clues.read("section", text).currency or self._block.currency
+
+    def _start_block(self, seller: str, remarks: list[Remark] | None = None) -> None:
+        """Begin a section of the same table: what its heading says holds for the rows below."""
+        if self._block.entries or self._header is None:
+            self._block = Block(seller=seller, remarks=list(remarks or []))
+            self._table.append(self._block)
+        else:
+            self._block.seller = seller or self._block.seller
+            self._block.remarks[:0] = remarks or []
+
+    def _says_something(self, text: str) -> bool:
+        clues = self._clues.read("section", text)
+        date = self._clues.read_date(text)
+        return date.day is not None or date.end is not None or date.valid_days is not None or clues.is_telling
+
+    def _take_headless(self, line: Line) -> None:
+        """Read a line before any heading: an offer where its own cells say so, else a title or remark."""
+        given = [cell for cell in line.cells if cell]
+        if self._kinds.has_card(given) and any(self._has_price(cell) for cell in given):
+            if not self._table:
+                self._table = [self._block]
+            self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
+            self._content.headless_rows.append(name_cell(self._name, line.row))
+        elif len(given) > _MOST_REMARK_CELLS and self._kinds.has_card(given):
+            self._leave(
+                line, Message("no heading says which cell holds the price, and no cell has its unit or currency")
+            )
+        else:
+            self._take_remark(line, is_note=False)
+
+    def _has_price(self, cell: str) -> bool:
+        text = plain(cell)
+        return bool(self._clues.read("text", cell).amounts) or self._clues.words.no_price.has(text)
+
+    def _take_row(self, line: Line, header: Header) -> None:
+        """Read a row of a table; a row of tables that stand side by side is one row of each."""
+        if not self._kinds.has_card(line.cells) and not any(self._given(line, one) for one in header.card_columns):
+            whole = self._ditto.go_on(line, header)
+            self._content.continued_rows += [] if whole is line else [name_cell(self._name, line.row)]
+            line = whole
+        line = self._ditto.fill(line)
+        named = [part for part in header.parts if any(self._given(line, column) for column in part.card_columns)]
+        if not named:
+            self._take_single(line, header)
+        for part in named:
+            cells = tuple(cell if column in part.own else "" for column, cell in enumerate(line.cells))
+            self._take_single(Line(row=line.row, cells=cells), part)
+        for part in header.parts:
+            orphans = [column for column in part.prices if named and part not in named and self._given(line, column)]
+            for column in orphans:
+                reason = Message("no accelerator is named: {words}", words=line.cells[column][:120])
+                self._content.unread.append((name_cell(self._name, line.row, column), reason))
+
+    def _take_single(self, line: Line, header: Header) -> None:
+        cells = line.cells
+        given = [cell for cell in cells if cell]
+        prices = tuple((column, cells[column]) for column in header.prices if column < len(cells) and cells[column])
+        named = [self._given(line, column) for column in header.card_columns]
+        has_card = any(named)
+        is_short = len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given)
+        if is_short and not prices and not self._names_card(line, header):
+            if self._kinds.has_card(given) and any(self._clues.read("text", cell).amounts for cell in given):
+                self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
+            else:
+                self._take_remark(line, is_note=False)
+            return
+        has_card = has_card or header.names_cards
+        if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
+            self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
+            return
+        known = len(cells)
+        if not self._kinds.has_card(cells) and any(map(self._kinds.is_beside, named)):
+            self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
+            return
+        row = complete_row(cells, header, self._clues)
+        row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
+        self._numbers.take(line, header)
+        if header.words:
+            self._take_across(line, header, row)
+            return
+        totals = tuple((column, cells[column]) for column in header.totals if column < known and cells[column])
+        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
+
+    def _take_across(self, line: Line, header: Header, row: list[Cell]) -> None:
+        """Read a row of a grid: every cell below a name is a price of what that names, any other one of the row."""
+        named = {column for column, _ in header.words}
+        rest = tuple(
+            (column, text) for column in header.prices if column not in named and (text := self._given(line, column))
+        )
+        if rest:
+            self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=rest, header=header))
+        for column, word in header.words:
+            if text := self._given(line, column):
+                quantity = word if isinstance(word, Quantity) else None
+                cells = tuple(row) if isinstance(word, Quantity) else tuple(sorted((*row, word), key=rank))
+                prices = ((column, text),)
+                entry = Entry(row=line.row, cells=cells, prices=prices, quantity=quantity, header=header)
+                self._block.entries.append(entry)
+
+    def _names_card(self, line: Line, header: Header) -> bool:
+        """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
+        return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
+
+    def _remarks_name_card(self) -> bool:
+        return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)
+
+    def _given(self, line: Line, column: int) -> str:
+        text = line.cells[column] if column < len(line.cells) else ""
+        return "" if plain(text) in NOTHING_WORDS else text
+
+    def _leave(self, line: Line, reason: Message) -> None:
+        self._content.unread.append((name_cell(self._name, line.row, first_column(line)), reason))
