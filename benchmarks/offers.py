@@ -135,7 +135,7 @@ def main() -> None:
         "",
         f"Made by `benchmarks/offers.py` on {say_machine()}. Least CPU seconds of {PASSES} passes, by turns.",
         "",
-        "| offers | command | ratio | aim | | verb | ratio | reading | before the search | search | options | clusters |",
+        "| offers | command | ratio | aim | | verb | ratio | reading | before search | search | options | clusters |",
         "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     with TemporaryDirectory() as folder:
