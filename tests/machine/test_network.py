@@ -68,7 +68,7 @@ def test_a_kind_of_port_takes_the_usual_count_of_the_card() -> None:
     assert parse_fabric(CATALOGUE, "NDR", usual).ports == 8
     named = parse_fabric(CATALOGUE, "IB", usual)
     assert (named.ports, named.port_bytes_per_s, named.technology) == (8, 50e9, "infiniband")
-    assert str(named.assumptions[0]) == "fabric IB: 8x400G infiniband per node assumed"
+    assert str(named.assumptions[0]) == "fabric IB: 8x400G InfiniBand per node assumed"
 
 
 @pytest.mark.parametrize(

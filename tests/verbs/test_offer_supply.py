@@ -186,14 +186,14 @@ def test_the_order_of_the_rows_changes_nothing(tmp_path: Path, cells: list[dict[
 def test_offers_that_physics_cannot_tell_apart_share_a_cluster(tmp_path: Path) -> None:
     same = gather(tmp_path, [line("甲云"), line("乙云", "6", 8), line("丙云", "5.5", 8, links="8*200g roce")])
     assert providers(same) == [["丙云", "甲云"]]
-    assert same.clusters[0].cluster.scale_out.name == "8x200G roce"
+    assert same.clusters[0].cluster.scale_out.name == "8x200G RoCE"
     apart = gather(
         tmp_path,
         [line("甲云"), line("乙云", links="25G"), line("丙云", gpu="H20-SXM5-96GB"), line("丁云", "5", links="")],
     )
     # no links named is planned as one port of 25G
     assert providers(apart) == [["甲云"], ["丁云"], ["丙云"]]
-    assert apart.clusters[1].cluster.scale_out.name == "1x25G ethernet"
+    assert apart.clusters[1].cluster.scale_out.name == "1x25G Ethernet"
 
 
 def test_what_is_sold_together_is_the_node(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
                 Message(
                     "fabric {given}: {link} per node assumed",
                     given=text.strip(),
-                    link=f"{ports}x{gbit:g}G {technology}",
+                    link=_write(catalogue, ports, gbit, technology),
                 )
             )
     else:
@@ -128,7 +128,11 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
         raise _unreadable(catalogue, text)
     if technology is None:
         technology = "ethernet" if gbit <= SLOWEST_RDMA_GBIT else "roce"
-        said.append(Message("fabric {given}: {technology} assumed", given=text.strip(), technology=technology))
+        said.append(
+            Message(
+                "fabric {given}: {technology} assumed", given=text.strip(), technology=_written(catalogue, technology)
+            )
+        )
     return _network(catalogue, technology, ports, gbit, tuple(said))
 
 
@@ -193,6 +197,16 @@ def scale_out_link(network: Network, gpus_per_node: int, usual_gpus_per_node: in
     )
 
 
+def _written(catalogue: Catalogue, technology: str) -> str:
+    written: str = catalogue.links["technologies"][technology]["written"]
+    return written
+
+
+def _write(catalogue: Catalogue, ports: int, gbit: float, technology: str) -> str:
+    """Write what joins nodes: 8x400G InfiniBand."""
+    return f"{ports}x{gbit:g}G {_written(catalogue, technology)}"
+
+
 def _network(
     catalogue: Catalogue, technology: str, ports: int, gbit: float, assumptions: tuple[Message, ...]
 ) -> Network:
@@ -200,7 +214,7 @@ def _network(
     row = _nearest_row(catalogue, technology, gbit)
     efficiency = row.number("efficiency_typical") if row else None
     return Network(
-        name=f"{ports}x{gbit:g}G {technology}",
+        name=_write(catalogue, ports, gbit, technology),
         ports=ports,
         port_bytes_per_s=gbit * GBIT_BYTES,
         technology=technology,
