@@ -170,6 +170,17 @@ def test_owning_is_one_more_line() -> None:
     assert str(result.owning.total.amount) == "82666.67"
 
 
+def test_a_seller_whose_contract_runs_on_is_asked_whether_it_may(tmp_path: Path) -> None:
+    """Four months on a lease of three at least, billed by the month; three months need no answer."""
+    offers = write_offers(tmp_path, "a,H800,9,CNY,64,3 months,card,含税,,server")
+
+    def questions(phases: str) -> list[str]:
+        return [str(said) for said in find_mix(ask(phases=phases, offers=offers)).questions if "go on" in str(said)]
+
+    assert len(questions("8x2920h")) == 1
+    assert questions("8x2190h") == []
+
+
 def test_a_real_plan_can_be_checked_by_a_trial() -> None:
     result = find_mix(ask(demand=DATA / "demand.csv", trial="64x7d", ramp="8x14d", plan=DATA / "plan.json"))
     trial, ramp = result.pilots

@@ -152,7 +152,7 @@ def find_mix(request: MixRequest) -> MixResult:
         pilots=pilots,
         owning=price_owning(terms, arithmetic),
         missing=_list_missing(optimum, offered),
-        questions=offered.questions,
+        questions=tuple(dict.fromkeys((*offered.questions, *_ask_extensions(optimum)))),
     )
 
 
@@ -232,6 +232,20 @@ def _explain(optimum: Optimum, *, is_pool: bool) -> tuple[Message, ...]:
             )
         )
     return tuple(notes)
+
+
+def _ask_extensions(optimum: Optimum) -> list[Message]:
+    """Ask the sellers whose contracts run on beyond the shortest term, billed by shorter periods than that."""
+    return [
+        Message(
+            "ask {provider} whether a contract may go on by single billing periods after its shortest term: the mix"
+            " counts on it",
+            provider=contract.capacity.offer.provider,
+        )
+        for contract in optimum.schedule.contracts
+        if contract.capacity.offer.term.billing_hours < contract.capacity.offer.term.minimum_hours
+        and contract.end_s - contract.start_s > contract.capacity.offer.term.minimum_hours * HOUR_S
+    ]
 
 
 def _name_sellers(optimum: Optimum) -> list[str]:
