@@ -6,16 +6,15 @@ or is a remark on that offer; on all offers of the same speaker where it stands 
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.chat.card_pieces import CardParter, narrow, part_clauses
+from suanpei.market.quotes.chat.own_remarks import OwnRemarks
 from suanpei.market.quotes.chat.parted_prices import are_alike, without_number
 from suanpei.market.quotes.chat.pieces import PieceReader
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.layout.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.layout.entries import Block, CarriedSeller, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.text.date import NO_DATE
 from suanpei.market.quotes.text.words import as_positioned, half_width
 from suanpei.messages import Message
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 _LEAST_CHAT_WORDS = 4
 """A line shorter than this without card, price or terms is a greeting. [characters]"""
 _LAST_NUMBER = re.compile(r"(?<![\w.,/×*+-])(\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,4})?)\s*$")
+_TIME = re.compile(r"\d:\d\d")
 _LEAST_BEHIND_CARD = 200
 """A smaller whole number right behind a card may be its memory. [-]"""
 
@@ -57,9 +57,9 @@ class TextReader:
         """Who asked for machines: a sum that names no card is none of their offers."""
         self._asked: Remark | None = None
         """The card that was last asked for; None where none was, or several."""
-        self._card_rows: list[int] = []
-        self._own_remarks: defaultdict[int, list[Remark]] = defaultdict(list)
-        """Remarks that hold for the offers of one line with a card, by its row."""
+        self._own = OwnRemarks()
+        self._carried: CarriedSeller | None = None
+        """Who is named before an offer on its own line; None under a line that heads a message."""
 
     def read(self) -> SheetContent:
         """Read the sheet."""
@@ -72,23 +72,9 @@ class TextReader:
             block.remarks += self._sheet_remarks
             self._take_bare_prices(block)
             if block.entries:
-                self._content.blocks += self._by_card_row(block)
+                self._content.blocks += self._own.part(block)
         self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
-
-    def _by_card_row(self, block: Block) -> list[Block]:
-        """Part a block where a remark holds for the offers of one line only."""
-        parts: list[Block] = []
-        for row, entries in itertools.groupby(block.entries, key=self._card_row):
-            own = self._own_remarks.get(row, [])
-            if own or not parts or parts[-1].remarks != block.remarks:
-                parts.append(Block(seller=block.seller, remarks=[*own, *block.remarks]))
-            parts[-1].entries += entries
-        return parts
-
-    def _card_row(self, entry: Entry) -> int:
-        """Give the row of the line that names the card of an entry."""
-        return max(row for row in self._card_rows if row <= entry.row)
 
     def _leave_asked(self, block: Block) -> None:
         """Leave out what only takes up the buyer's question: ``您要的A800`` without a price."""
@@ -135,6 +121,7 @@ class TextReader:
         if sender is not None:
             self._block = Block(seller=sender or self._block.seller)
             self._blocks.append(self._block)
+            self._carry_seller(line, text[: len(text) - len(rest)], rest)
             if day:
                 self._block.remarks.append(Remark(cell=name_cell(self._name, line.row), text=day))
         rest = self._kinds.without_mark(narrow(rest))
@@ -152,13 +139,22 @@ class TextReader:
         last = self._block.entries[-1] if self._block.entries else None
         pieces, remark = self._parter.split(rest, self._said(last) if last is not None else "")
         if pieces:
-            self._card_rows.append(line.row)
+            self._own.begin(line)
+            if sender is None and self._carried is not None:
+                self._carried.rows.append(line.row)
         for piece in pieces:
             self._block.entries += self._entries(line.row, piece)
         if remark:
             self._take_remark(line, remark)
         if not pieces and not remark:
             self._take_cardless(line, rest, is_note=self._kinds.is_note([text]))
+
+    def _carry_seller(self, line: Line, head: str, rest: str) -> None:
+        """Note who is named before an offer; a line that is only a name or has a time heads all lines below it."""
+        self._carried = None
+        if self._block.seller and rest.strip() and not _TIME.search(head):
+            self._carried = CarriedSeller(seller=self._block.seller, cell=name_cell(self._name, line.row))
+            self._content.carried.append(self._carried)
 
     def _set_aside(self, line: Line, text: str) -> str:
         """List the clauses that price another thing than a card, and give the text without them."""
@@ -198,6 +194,8 @@ class TextReader:
         if block is None or last is None or last.row >= line.row or not (clues.amounts or clues.stock):
             self._take_remark(line, text, is_note=is_note)
             return
+        if block is self._block:
+            self._own.go_on(line)
         said = self._said(last)
         amounts = self._clues.read("text", said).amounts
         if not clues.amounts:
@@ -209,10 +207,12 @@ class TextReader:
         else:
             spelled = as_positioned(said)
             head = self._pieces.shared_head(spelled[: amounts[0].start])
-            if are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed:
+            is_alike = are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed
+            if is_alike or block is not self._block:
+                self._own.begin(line)
+            if is_alike:
                 unit = without_number(spelled[amounts[-1].start : amounts[-1].end])
-                self._card_rows.append(line.row)
-                self._own_remarks[line.row].append(Remark(cell=name_cell(self._name, last.row), text=unit))
+                self._own.lend_unit(Remark(cell=name_cell(self._name, last.row), text=unit))
             self._block.entries += self._entries(line.row, f"{head.strip(' ,')}, {text}")
 
     def _said(self, entry: Entry) -> str:
@@ -228,7 +228,7 @@ class TextReader:
 
     def _answer(self, line: Line, asked: Remark, text: str) -> None:
         """Take a price without a card for that of the card that was asked for, and say so."""
-        self._card_rows.append(line.row)
+        self._own.begin(line)
         if asked not in self._block.remarks:
             self._block.remarks.append(asked)
         self._block.entries += self._entries(line.row, text)
@@ -259,7 +259,7 @@ class TextReader:
             self._block = Block(seller=self._block.seller, remarks=[remark])
             self._blocks.append(self._block)
         elif self._block.entries and self._is_own(clues, date, text):
-            self._own_remarks[self._card_row(self._block.entries[-1])].append(remark)
+            self._own.keep(line, remark, clues)
         else:
             self._block.remarks.append(remark)
 
