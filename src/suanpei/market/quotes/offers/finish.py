@@ -108,7 +108,13 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
         high = None
     elif "component_price" in draft.flags:
         high = None if draft.host is None else (draft.amount.low + draft.host) * draft.taken
-    return QuotedPrice.of(amount, high, currency, draft.tax)
+    price = QuotedPrice.of(amount, high, currency, draft.tax)
+    other = draft.amount.other_tax_side
+    if other is None or draft.tax.state == "unknown":
+        return price
+    if draft.tax.state == "in":
+        return replace(price, amount_tax_out=other * draft.taken)
+    return replace(price, amount_tax_in=other * draft.taken)
 
 
 def count_cards(draft: Draft) -> int | None:
