@@ -52,3 +52,19 @@ def test_a_day_is_no_shortest_rental(words: str) -> None:
     offer = read_one(text(f"H800 8卡整机 6.8万/台/月，{words}"))
     assert offer.term is None
     assert read_one(text(f"H800 8卡整机 6.8万/台/月，{words}，3个月起")).term is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "gpus", "count"),
+    [
+        ("H100八卡 6.5万/台/月", 8, None),
+        ("4090八卡整机 1.2万/月", 8, None),
+        ("A800八卡两台 6.5万/台/月", 8, 16),
+        ("H100 八卡 6.5万/台/月", 8, None),
+        ("A800 6.8一卡时", None, None),
+    ],
+)
+def test_a_chinese_count_may_stand_right_behind_the_card(words: str, gpus: int | None, count: int | None) -> None:
+    offer = read_one(text(words))
+    assert (offer.accelerators_per_unit, offer.count) == (gpus, count)
+    assert "node_size_inferred" not in offer.flags

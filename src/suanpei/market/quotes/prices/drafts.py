@@ -202,7 +202,10 @@ def _bind(terms: Terms, pricing: str | None) -> Terms:
 def _as_written(text: str, amount: Amount) -> str:
     """Cut an amount out of running text, in the seller's own letters where they can be told."""
     half, told = half_width(text), plain(text)
-    return (half if len(half) == len(told) else told)[amount.start : amount.end].strip() or half
+    spelled = half if len(half) == len(told) else told
+    words = spelled[amount.start : amount.end].strip()
+    is_open = words.count("(") > words.count(")") and spelled.startswith(")", amount.end)
+    return f"{words})" if is_open else words or half
 
 
 def _split_tiers(text: str, amounts: tuple[Amount, ...]) -> tuple[tuple[Amount, ...], Amount | None]:

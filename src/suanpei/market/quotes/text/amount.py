@@ -153,6 +153,7 @@ class AmountReader:
         if self._has_broken(text, dates, is_price=is_price):
             return (), ()
         found: list[Amount] = []
+        text = self.units.without_brackets(text)
         pairs = () if is_price else self._pairs.find(text)
         text, paired = part_pairs(text, pairs), {start for pair in pairs for start in (pair.first, pair.second)}
         scales: dict[int, int] = {}

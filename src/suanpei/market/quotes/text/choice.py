@@ -1,6 +1,7 @@
 """Which of several sums of one text is the price: the present one, the one that the word for tax belongs to.
 
-``含税4.3w，不含税4.05w`` is 4.3w with tax and 4.05w without; ``原价15 现价11.5`` is 11.5; ``11.5元/12.2元（含税）`` is 12.2 with tax; ``64卡以上10.5 64卡以下11.5`` is 10.5 to 11.5.
+``原价15 现价11.5`` is 11.5; ``11.5元/12.2元（含税）`` is 12.2 with tax; ``含税4.3w，不含税4.05w`` is 4.3w with tax
+beside 4.05w without; ``64卡以上10.5 64卡以下11.5`` is 10.5 to 11.5.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ class AmountChooser:
         ):
             return amounts
         if self._are_sides(text, one, other):
-            lent = one.unit if not one.unit.is_empty else other.unit
+            unit = other.unit if one.unit.is_empty else one.unit
             currency = one.currency or other.currency
-            return (replace(one, unit=lent, currency=currency, other_tax_side=other.low),)
+            return (replace(one, unit=unit, currency=currency, other_tax_side=other.low),)
         said = [self._says_tax(text, amount) for amount in amounts]
         if not (all(said) or text[one.end : other.start].strip() in ("/", "|", "或", "or")):
             return amounts

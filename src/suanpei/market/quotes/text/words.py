@@ -33,6 +33,10 @@ _CHINESE_NUMBER = re.compile(
     r"(?=[万千块元卡台张年天月折节机]|个(?:月|节点)|[一二三四五六七八九]?折)"
     r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。;)~至到含不起-]|$)"
 )
+_CHINESE_COUNT = re.compile(
+    r"(?<=[a-z]\d\d|\d\d\d)(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[二两三四五六七八九])(?=[卡张台块]|个?节点)"
+)
+"""A count right behind a name that ends in digits: ``H100八卡``, ``4090两台``."""
 _NOT_WITHIN = {"台": r"(?<![平后])台(?![湾式])"}
 """A word of one character that is part of others: 平台 and 台湾 count no machines."""
 _WIDE_DIGITS = re.compile("[０-９]")
@@ -55,7 +59,9 @@ def plain(text: str) -> str:
         ('8卡 整机(h100)', '8卡 2台 押一付三')
     """
     folded = half_width(text).casefold()
-    return folded if folded.isascii() else _CHINESE_NUMBER.sub(_to_digits, folded)
+    if folded.isascii():
+        return folded
+    return _CHINESE_NUMBER.sub(_to_digits, _CHINESE_COUNT.sub(r" \g<0>", folded))
 
 
 def as_positioned(text: str) -> str:
