@@ -7,6 +7,7 @@ offer before has a line of its own on the same matter.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections import defaultdict
 from dataclasses import dataclass, fields
@@ -40,7 +41,7 @@ class OwnRemarks:
 
     def __init__(self) -> None:
         self._rows: list[int] = []
-        """Of the lines that name a card."""
+        """Of the lines that name a card, rising."""
         self._indents: dict[int, int] = {}
         self._last_rows: dict[int, int] = {}
         """Last line that the offers of a line with a card go on to, by its row."""
@@ -98,4 +99,4 @@ class OwnRemarks:
 
     def _row_of(self, entry: Entry) -> int:
         """Give the row of the line that names the card of an entry."""
-        return max(row for row in self._rows if row <= entry.row)
+        return self._rows[bisect.bisect_right(self._rows, entry.row) - 1]

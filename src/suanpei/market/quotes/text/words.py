@@ -92,10 +92,17 @@ class Vocabulary:
         self.source = "|".join(_spell(word) for word in sorted(spelled, key=lambda word: (-len(word), word)))
         """The alternatives as the inside of a pattern."""
         self.pattern = re.compile(self.source)
+        begins = sorted({_JOINS.split(word)[0] for word in spelled}, key=len)
+        kept = [begin for number, begin in enumerate(begins) if not any(one in begin for one in begins[:number])]
+        self._begin = re.compile("|".join(map(re.escape, kept)))
+
+    def may_have(self, text: str) -> bool:
+        """Tell quickly whether a plain text holds how any word begins; without, it holds none."""
+        return self._begin.search(text) is not None
 
     def search(self, text: str) -> re.Match[str] | None:
         """Find the first word in a plain text."""
-        return self.pattern.search(text)
+        return self.pattern.search(text) if self.may_have(text) else None
 
     def group(self, word: str) -> str:
         """Name the group of a word that was found."""
@@ -103,11 +110,13 @@ class Vocabulary:
 
     def groups(self, text: str) -> frozenset[str]:
         """Name the groups of all words in a plain text."""
+        if not self.may_have(text):
+            return frozenset()
         return frozenset(self.group(found.group()) for found in self.pattern.finditer(text))
 
     def has(self, text: str) -> bool:
         """Tell whether any word stands in a plain text."""
-        return self.pattern.search(text) is not None
+        return self.search(text) is not None
 
 
 def _squash(word: str) -> str:
