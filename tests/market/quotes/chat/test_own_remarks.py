@@ -110,3 +110,9 @@ def test_a_line_that_heads_a_message_needs_no_word(head: str) -> None:
     quotes = read(text(f"{head}\nA800 8卡整机 4.2万/台/月\nH20 7元/卡时"))
     assert len({offer.seller for offer in quotes.offers}) == 1
     assert not [one for one in quotes.assumptions if "seller" in one.values]
+
+
+@pytest.mark.parametrize("name", ["周总", "季经理", "天穹智算", "时代云", "年华科技"])
+def test_a_name_that_begins_as_a_time_does_is_a_name(name: str) -> None:
+    quotes = read(text(f"{name}：H100 8卡 6万/台/月\n{name} 2026-11-20 10:22\nA800 8卡 4万/台/月"))
+    assert [offer.seller for offer in quotes.offers] == [name, name]

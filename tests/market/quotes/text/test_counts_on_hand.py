@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from tests.market.quotes.samples import offer_of, read_one, text
@@ -68,3 +70,22 @@ def test_a_chinese_count_may_stand_right_behind_the_card(words: str, gpus: int |
     offer = read_one(text(words))
     assert (offer.accelerators_per_unit, offer.count) == (gpus, count)
     assert "node_size_inferred" not in offer.flags
+
+
+@pytest.mark.parametrize(
+    ("words", "gpus", "count"),
+    [
+        ("4x H200 SXM nodes (8 GPUs each), $2.60/GPU/hr", 8, 32),
+        ("4 nodes of H200, 8 GPUs per node, $2.60/GPU/hr", 8, 32),
+        ("10台H800，每台8卡，6万/台/月", 8, 80),
+    ],
+)
+def test_what_each_machine_holds_is_its_size(words: str, gpus: int, count: int) -> None:
+    offer = read_one(text(words))
+    assert (offer.accelerators_per_unit, offer.count) == (gpus, count)
+
+
+@pytest.mark.parametrize("cards", [64, 128, 1024])
+def test_a_sum_for_many_cards_is_shared_by_all_of_them(cards: int) -> None:
+    offer = read_one(text(f"{cards}张H800 打包每月80万"))
+    assert offer.price_per_accelerator_hour.amount == Fraction(800_000, cards * 730)

@@ -247,9 +247,10 @@ class LineReader:
         ):
             return None
         clues = self._clues.read("unit", name)
+        unit = clues.unit
         if (
             clues.currency
-            or (clues.unit is not None and clues.unit.period)
+            or (unit is not None and unit.period and (unit.is_marked or unit.end == len(text)))
             or self._words.pricing.has(text)
             or text.startswith(("http", "单位"))
         ):

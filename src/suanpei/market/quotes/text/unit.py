@@ -85,7 +85,7 @@ class UnitReader:
             r"(?P<mark>\s*[/每·・*⋅-]\s*(?:每|一|个)?\s*|\s*(?:per|pro|each)\s+(?:an?\s+)?"
             r"|\s*一\s*个?\s*|\s*1\s*个\s*|\s*1\s*(?=[卡张台节天月]|p(?![a-z]))|\s*an?\s+)"
         )
-        counted = r"(?:(?P<count>\d{1,2})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
+        counted = r"(?:(?<![\d.,])(?P<count>\d{1,4})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
         self._step = re.compile(rf"(?:{mark}|\s*(?:个)?)(?:{counted})(?:{word})")
         unit = f"(?:{words.billed.source}|{words.periods.source})"
         self._bracketed = re.compile(
