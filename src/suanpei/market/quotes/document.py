@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suanpei.messages import Message
 
 ALPHABET = 26
@@ -19,6 +21,8 @@ class Line:
     """Its number in the file or sheet as a person counts it, from 1. [-]"""
     cells: tuple[str, ...]
     """As written, outer space stripped; a line of text is one cell."""
+    indent: int = 0
+    """Of running text: spaces before it. [characters]"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,3 +76,24 @@ def name_cell(sheet: str | None, row: int, column: int | None = None) -> str:
         letters = chr(ord("A") + rest % ALPHABET) + letters
         rest = rest // ALPHABET - 1
     return f"{sheet}!{letters}{row}" if sheet else f"{letters}{row}"
+
+
+def name_rows(sheet: str | None, rows: Sequence[int]) -> str:
+    """Name rows, those that follow each other by the first and the last.
+
+    Args:
+        sheet: Name of the sheet or table; None where there is only one. [-]
+        rows: From 1, rising. [-]
+
+    Example:
+        >>> name_rows(None, [2, 3, 4, 9]), name_rows("P3", [2])
+        ('2-4, 9', 'P3!2')
+    """
+    runs: list[list[int]] = []
+    for row in rows:
+        if runs and runs[-1][-1] == row - 1:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    names = (str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return ", ".join(f"{sheet}!{name}" if sheet else name for name in names)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.market.collector import collector_paused
 from suanpei.market.quotes.chat.read import TextReader
-from suanpei.market.quotes.document import Unread
+from suanpei.market.quotes.document import Unread, name_rows
 from suanpei.market.quotes.layout.entries import list_remarks
 from suanpei.market.quotes.layout.heading_reader import HeaderReader
 from suanpei.market.quotes.layout.lend import lend_remarks
@@ -110,7 +110,7 @@ class _Reader:
         lend_remarks(contents, self._lines)
         for sheet, content in zip(document.sheets, contents, strict=True):
             unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
-            self._say_remarks(document.file, content)
+            self._say_remarks(document.file, sheet.name, content)
             maker = DraftMaker(document.file, sheet.name, self._clues, self._cards)
             for block in content.blocks:
                 for entry in block.entries:
@@ -150,7 +150,7 @@ class _Reader:
         is_titled = bool(self._titles.find(sheet))
         return TableReader(sheet, self._headers, self._lines, self._clues, is_titled=is_titled).read()
 
-    def _say_remarks(self, file: str, content: SheetContent) -> None:
+    def _say_remarks(self, file: str, sheet: str | None, content: SheetContent) -> None:
         for remark in (*content.units, *list_remarks(content.blocks)):
             self._assume(
                 Message(
@@ -160,6 +160,17 @@ class _Reader:
                     words=remark.text[:120],
                 )
             )
+        for one in content.carried:
+            if one.rows:
+                self._assume(
+                    Message(
+                        "{file} {cells}: no seller is named; taken as of the one named at {cell}: {seller}",
+                        file=file,
+                        cells=name_rows(sheet, one.rows),
+                        cell=one.cell,
+                        seller=one.seller,
+                    )
+                )
         if content.continued_rows:
             self._assume(
                 Message(

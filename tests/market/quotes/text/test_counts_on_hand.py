@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from tests.market.quotes.samples import offer_of, read_one, text
@@ -52,3 +54,38 @@ def test_a_day_is_no_shortest_rental(words: str) -> None:
     offer = read_one(text(f"H800 8卡整机 6.8万/台/月，{words}"))
     assert offer.term is None
     assert read_one(text(f"H800 8卡整机 6.8万/台/月，{words}，3个月起")).term is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "gpus", "count"),
+    [
+        ("H100八卡 6.5万/台/月", 8, None),
+        ("4090八卡整机 1.2万/月", 8, None),
+        ("A800八卡两台 6.5万/台/月", 8, 16),
+        ("H100 八卡 6.5万/台/月", 8, None),
+        ("A800 6.8一卡时", None, None),
+    ],
+)
+def test_a_chinese_count_may_stand_right_behind_the_card(words: str, gpus: int | None, count: int | None) -> None:
+    offer = read_one(text(words))
+    assert (offer.accelerators_per_unit, offer.count) == (gpus, count)
+    assert "node_size_inferred" not in offer.flags
+
+
+@pytest.mark.parametrize(
+    ("words", "gpus", "count"),
+    [
+        ("4x H200 SXM nodes (8 GPUs each), $2.60/GPU/hr", 8, 32),
+        ("4 nodes of H200, 8 GPUs per node, $2.60/GPU/hr", 8, 32),
+        ("10台H800，每台8卡，6万/台/月", 8, 80),
+    ],
+)
+def test_what_each_machine_holds_is_its_size(words: str, gpus: int, count: int) -> None:
+    offer = read_one(text(words))
+    assert (offer.accelerators_per_unit, offer.count) == (gpus, count)
+
+
+@pytest.mark.parametrize("cards", [64, 128, 1024])
+def test_a_sum_for_many_cards_is_shared_by_all_of_them(cards: int) -> None:
+    offer = read_one(text(f"{cards}张H800 打包每月80万"))
+    assert offer.price_per_accelerator_hour.amount == Fraction(800_000, cards * 730)

@@ -7,11 +7,12 @@ import pytest
 from suanpei.market.quotes.text.unit import Unit, join_units
 from suanpei.market.quotes.text.words import plain
 from suanpei.market.terms import PERIOD_HOURS
-from tests.market.quotes.samples import CLUES
+from suanpei.messages import Message
+from tests.market.quotes.samples import CLUES, read, read_one, text
 
 
 @pytest.mark.parametrize(
-    ("text", "billed", "period"),
+    ("written", "billed", "period"),
     [
         ("元/台/月", "node", "month"),
         ("元/卡/时", "card", "hour"),
@@ -35,8 +36,8 @@ from tests.market.quotes.samples import CLUES
         ("", None, None),
     ],
 )
-def test_a_unit_is_read(text: str, billed: str | None, period: str | None) -> None:
-    unit = CLUES.amounts.units.find(plain(text))
+def test_a_unit_is_read(written: str, billed: str | None, period: str | None) -> None:
+    unit = CLUES.amounts.units.find(plain(written))
     assert (unit.billed, unit.period) == (billed, period)
 
 
@@ -53,3 +54,29 @@ def test_the_hours_of_periods() -> None:
 def test_a_second_unit_fills_only_what_is_open() -> None:
     joined = join_units(Unit(billed="card"), Unit(billed="node", period="month"))
     assert (joined.billed, joined.period) == ("card", "month")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["H100 5.8（万/台/月）", "H100 5.8（万元/台/月）", "H100 6.0→5.8（万/台/月）", "H100 原价6.0，现5.8(万/台/月)"],
+)
+def test_a_unit_in_brackets_is_of_the_number_before_it(words: str) -> None:
+    offer = read_one(text(words))
+    assert offer.price_per_accelerator_hour.amount == Fraction(58_000, 8 * 730)
+    assert offer.price_as_written.endswith("月)")
+
+
+def test_the_price_that_another_replaces_is_named() -> None:
+    (unread,) = read(text("H100 6.0→5.8（万/台/月）")).unread
+    assert unread.reason == Message("a sum beside the price of an offer: {words}", words="6.0")
+
+
+@pytest.mark.parametrize("words", ["64张H100 每月总价48万", "H100 64卡 每月总价48万"])
+def test_a_sum_for_many_cards_makes_no_machine_of_them(words: str) -> None:
+    offer = read_one(text(words))
+    assert offer.price_per_accelerator_hour.amount == Fraction(480_000, 64 * 730)
+    assert "64_gpu_node" not in offer.flags
+
+
+def test_a_sum_for_four_cards_is_of_a_machine_of_four() -> None:
+    assert "4_gpu_node" in read_one(text("A800 2.4万/4卡/月")).flags

@@ -36,6 +36,8 @@ class PieceReader:
         self._clues = clues
         self._parter = parter
         self._quantities = QuantityReader(clues.words)
+        lowered = clues.words.terms["lowered_to"].source
+        self._lowered = re.compile(rf"(?<![\w.])\d{{1,7}}(?:\.\d{{1,4}})?(?=\s*(?:{lowered}))")
         self._prices = PriceParter(clues, self._quantities)
 
     def make(self, row: int, piece: str) -> tuple[list[Entry], list[Message]]:
@@ -48,10 +50,9 @@ class PieceReader:
         Returns:
             The entries, and what none of them takes up.
         """
-        unread = [
-            Message("a sum beside the price of an offer: {words}", words=words)
-            for words in (*self._clues.read_left_out(piece), *self._bare_numbers(piece))
-        ]
+        left_out = self._clues.read_left_out(piece)
+        bare = (words for words in self._bare_numbers(piece) if not any(words in one for one in left_out))
+        unread = [Message("a sum beside the price of an offer: {words}", words=words) for words in (*left_out, *bare)]
         note = "; ".join(clause for clause in part_clauses(piece) if self._is_note(clause))
         remark = (("note", note),) if note else ()
         foreign = self._parter.foreign_name(piece)
@@ -76,7 +77,7 @@ class PieceReader:
             return []
         return [
             found.group().strip()
-            for found in _BARE_NUMBER.finditer(text)
+            for found in (*_BARE_NUMBER.finditer(text), *self._lowered.finditer(text))
             if not any(amount.start < found.end() and found.start() < amount.end for amount in amounts)
         ]
 

@@ -6,16 +6,17 @@ or is a remark on that offer; on all offers of the same speaker where it stands 
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.chat.bare_lines import BareLines, said_of
 from suanpei.market.quotes.chat.card_pieces import CardParter, narrow, part_clauses
+from suanpei.market.quotes.chat.own_remarks import OwnRemarks
 from suanpei.market.quotes.chat.parted_prices import are_alike, without_number
 from suanpei.market.quotes.chat.pieces import PieceReader
+from suanpei.market.quotes.chat.quoted import Quote, find_quoted
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.layout.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
+from suanpei.market.quotes.layout.entries import Block, CarriedSeller, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.text.date import NO_DATE
 from suanpei.market.quotes.text.words import as_positioned, half_width
 from suanpei.messages import Message
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 _LEAST_CHAT_WORDS = 4
 """A line shorter than this without card, price or terms is a greeting. [characters]"""
-_LAST_NUMBER = re.compile(r"(?<![\w.,/×*+-])(\d{1,3}(?:,\d{3})+|\d{1,7}(?:\.\d{1,4})?)\s*$")
-_LEAST_BEHIND_CARD = 200
-"""A smaller whole number right behind a card may be its memory. [-]"""
+_TIME = re.compile(r"\d:\d\d")
 
 
 class TextReader:
@@ -57,84 +56,46 @@ class TextReader:
         """Who asked for machines: a sum that names no card is none of their offers."""
         self._asked: Remark | None = None
         """The card that was last asked for; None where none was, or several."""
-        self._card_rows: list[int] = []
-        self._own_remarks: defaultdict[int, list[Remark]] = defaultdict(list)
-        """Remarks that hold for the offers of one line with a card, by its row."""
+        self._own = OwnRemarks()
+        self._bare = BareLines(sheet.name, lines, clues, self._parter)
+        self._quote = Quote()
+        self._carried: CarriedSeller | None = None
+        """Who is named before an offer on its own line; None under a line that heads a message."""
 
     def read(self) -> SheetContent:
         """Read the sheet."""
+        quoted = find_quoted(self._lines)
         for line in self._lines:
             text = " ".join(cell for cell in line.cells if cell).strip()
-            if text:
+            if line.row in quoted:
+                self._take_quoted(line, quoted[line.row])
+            elif text:
+                self._answer_quoted()
                 self._take(line, text)
         for block in self._blocks:
-            self._leave_asked(block)
+            self._content.unread += self._bare.leave_asked(block)
             block.remarks += self._sheet_remarks
-            self._take_bare_prices(block)
+            self._bare.take_prices(block)
             if block.entries:
-                self._content.blocks += self._by_card_row(block)
+                self._content.blocks += self._own.part(block)
         self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
-
-    def _by_card_row(self, block: Block) -> list[Block]:
-        """Part a block where a remark holds for the offers of one line only."""
-        parts: list[Block] = []
-        for row, entries in itertools.groupby(block.entries, key=self._card_row):
-            own = self._own_remarks.get(row, [])
-            if own or not parts or parts[-1].remarks != block.remarks:
-                parts.append(Block(seller=block.seller, remarks=[*own, *block.remarks]))
-            parts[-1].entries += entries
-        return parts
-
-    def _card_row(self, entry: Entry) -> int:
-        """Give the row of the line that names the card of an entry."""
-        return max(row for row in self._card_rows if row <= entry.row)
-
-    def _leave_asked(self, block: Block) -> None:
-        """Leave out what only takes up the buyer's question: ``您要的A800`` without a price."""
-        kept: list[Entry] = []
-        for entry in block.entries:
-            said = self._said(entry)
-            clues = self._clues.read("text", said)
-            if clues.amounts or clues.stock or not self._kinds.is_asked(said):
-                kept.append(entry)
-            else:
-                reason = Message("what was asked for, without a price: {words}", words=said[:120])
-                self._content.unread.append((name_cell(self._name, entry.row), reason))
-        block.entries = kept
-
-    def _take_bare_prices(self, block: Block) -> None:
-        """Take the last number of a line for its price where a remark gives the unit of all: ``单位：元/台/月``."""
-        said = [self._clues.read("section", remark.text) for remark in block.remarks]
-        if not any(one.unit is not None and one.unit.period and (one.currency or one.unit.billed) for one in said):
-            return
-        for number, entry in enumerate(block.entries):
-            (role, words), *others = entry.cells
-            found = _LAST_NUMBER.search(words)
-            if found is None or role != "text" or self._clues.read("text", words).amounts:
-                continue
-            head = words[: found.start()].rstrip(" :")
-            spans = self._parter.spans(words)
-            behind_card = (
-                not spans or found.start() < spans[-1][1] or not words[spans[-1][1] : found.start()].strip(" :")
-            )
-            if behind_card and float(found[1].replace(",", "")) < _LEAST_BEHIND_CARD and "." not in found[1]:
-                continue  # "A100 40" is its memory
-            block.entries[number] = Entry(row=entry.row, cells=(("text", head), *others), prices=((None, found[1]),))
 
     def _take(self, line: Line, text: str) -> None:
         sender, day, rest = self._kinds.take_sender(self._kinds.without_mark(text))
         is_buyer = self._kinds.is_buyer(sender) if sender is not None else self._is_buyer_speaking
         self._is_buyer_speaking = is_buyer and (sender is None or not rest.strip())
         self._speaker = self._speaker if sender is None else sender
-        if is_buyer or self._kinds.is_wanted(text) or self._kinds.is_wanted(self._kinds.without_mark(rest)):
-            self._remember_asked(line, half_width(rest))
-            self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+        is_asked = is_buyer or self._kinds.is_wanted(text) or self._kinds.is_wanted(self._kinds.without_mark(rest))
+        self._quote.remember(sender, rest, is_asked=is_asked)
+        if is_asked:
+            self._take_asked(line, text, rest)
             self._askers.add(self._speaker)
             return
         if sender is not None:
             self._block = Block(seller=sender or self._block.seller)
             self._blocks.append(self._block)
+            self._carry_seller(line, text[: len(text) - len(rest)], rest)
             if day:
                 self._block.remarks.append(Remark(cell=name_cell(self._name, line.row), text=day))
         rest = self._kinds.without_mark(narrow(rest))
@@ -150,15 +111,71 @@ class TextReader:
         if not rest:
             return
         last = self._block.entries[-1] if self._block.entries else None
-        pieces, remark = self._parter.split(rest, self._said(last) if last is not None else "")
+        pieces, remark = self._parter.split(rest, said_of(last, self._kinds) if last is not None else "")
         if pieces:
-            self._card_rows.append(line.row)
+            self._own.begin(line)
+            if sender is None and self._carried is not None:
+                self._carried.rows.append(line.row)
         for piece in pieces:
-            self._block.entries += self._entries(line.row, piece)
+            if self._is_offered(line, piece):
+                self._block.entries += self._entries(line.row, piece)
         if remark:
             self._take_remark(line, remark)
         if not pieces and not remark:
             self._take_cardless(line, rest, is_note=self._kinds.is_note([text]))
+
+    def _take_asked(self, line: Line, text: str, words: str) -> None:
+        """Keep what somebody asks for."""
+        self._remember_asked(line, half_width(words))
+        self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+
+    def _take_quoted(self, line: Line, text: str) -> None:
+        """Take a line that the chat quotes: what was said before is not said again, anything else is read."""
+        if not text:
+            return
+        words = self._kinds.without_mark(text)
+        sender, _, rest = self._kinds.take_sender(words)
+        is_asked = self._quote.is_asked(rest)
+        if is_asked is None:
+            is_asked = (sender is not None and self._kinds.is_buyer(sender)) or self._kinds.is_wanted(rest) or None
+        self._quote.take(
+            is_asked=is_asked, names_speaker=sender is not None, seller=self._block.seller, speaker=self._speaker
+        )
+        if is_asked is None:
+            self._take(line, text)
+        elif is_asked:
+            self._take_asked(line, text, rest)
+        else:
+            self._leave(line, Message("a message quoted, read where it was said: {words}", words=text[:120]))
+
+    def _answer_quoted(self) -> None:
+        """Go on behind a quoted message: who answers is who headed the answer, else not named."""
+        answer = self._quote.close()
+        if answer is not None:
+            seller, self._speaker = answer
+            self._block = Block(seller=seller)
+            self._blocks.append(self._block)
+            self._is_buyer_speaking = self._kinds.is_buyer(self._speaker)
+            self._carried = None
+
+    def _is_offered(self, line: Line, text: str) -> bool:
+        """Tell whether a price is offered, and name one that is asked, or that nobody knows who says."""
+        if self._kinds.is_doubted(text):
+            self._leave(line, Message("a price that is asked, not offered: {words}", words=text[:120]))
+            return False
+        if self._quote.is_answer_open and self._clues.read("text", text).amounts:
+            self._leave(
+                line, Message("a price in answer to an offer; who says it is not named: {words}", words=text[:120])
+            )
+            return False
+        return True
+
+    def _carry_seller(self, line: Line, head: str, rest: str) -> None:
+        """Note who is named before an offer; a line that is only a name or has a time heads all lines below it."""
+        self._carried = None
+        if self._block.seller and rest.strip() and not _TIME.search(head):
+            self._carried = CarriedSeller(seller=self._block.seller, cell=name_cell(self._name, line.row))
+            self._content.carried.append(self._carried)
 
     def _set_aside(self, line: Line, text: str) -> str:
         """List the clauses that price another thing than a card, and give the text without them."""
@@ -167,7 +184,7 @@ class TextReader:
         entries = self._block.entries
         has_offer = bool(entries) or self._kinds.has_card([text])
         is_priced = len(priced) > 1 or (
-            bool(entries) and bool(self._clues.read("text", self._said(entries[-1])).amounts)
+            bool(entries) and bool(self._clues.read("text", said_of(entries[-1], self._kinds)).amounts)
         )
         asides = [
             clause
@@ -192,13 +209,17 @@ class TextReader:
         if clues.amounts and self._speaker and self._speaker in self._askers:
             self._leave(line, Message("said by who asks for machines: {words}", words=text[:120]))
             return
+        if not self._is_offered(line, text):
+            return
         if block is None and clues.amounts and self._asked is not None:
             self._answer(line, self._asked, text)
             return
         if block is None or last is None or last.row >= line.row or not (clues.amounts or clues.stock):
             self._take_remark(line, text, is_note=is_note)
             return
-        said = self._said(last)
+        if block is self._block:
+            self._own.go_on(line)
+        said = said_of(last, self._kinds)
         amounts = self._clues.read("text", said).amounts
         if not clues.amounts:
             everywhere = range(len(block.entries)) if self._kinds.speaks_of_every(text) else (-1,)
@@ -209,16 +230,13 @@ class TextReader:
         else:
             spelled = as_positioned(said)
             head = self._pieces.shared_head(spelled[: amounts[0].start])
-            if are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed:
+            is_alike = are_alike(amounts[-1], clues.amounts[0]) and amounts[-1].unit.billed
+            if is_alike or block is not self._block:
+                self._own.begin(line)
+            if is_alike:
                 unit = without_number(spelled[amounts[-1].start : amounts[-1].end])
-                self._card_rows.append(line.row)
-                self._own_remarks[line.row].append(Remark(cell=name_cell(self._name, last.row), text=unit))
+                self._own.lend_unit(Remark(cell=name_cell(self._name, last.row), text=unit))
             self._block.entries += self._entries(line.row, f"{head.strip(' ,')}, {text}")
-
-    def _said(self, entry: Entry) -> str:
-        """Give all that an entry says of itself, its card before its prices."""
-        texts = [words for role, words in entry.cells if role == "text"]
-        return ", ".join(sorted(texts, key=lambda words: not self._kinds.has_card([words])))
 
     def _remember_asked(self, line: Line, words: str) -> None:
         """Keep the card that somebody asks for: an answer may give its price without naming it."""
@@ -228,7 +246,7 @@ class TextReader:
 
     def _answer(self, line: Line, asked: Remark, text: str) -> None:
         """Take a price without a card for that of the card that was asked for, and say so."""
-        self._card_rows.append(line.row)
+        self._own.begin(line)
         if asked not in self._block.remarks:
             self._block.remarks.append(asked)
         self._block.entries += self._entries(line.row, text)
@@ -242,7 +260,7 @@ class TextReader:
         block = next(blocks, None)
         if block is None or not clues.amounts or any(amount.unit.billed for amount in clues.amounts):
             return block
-        before = self._clues.read("text", self._said(block.entries[-1])).amounts
+        before = self._clues.read("text", said_of(block.entries[-1], self._kinds)).amounts
         return block if before and are_alike(before[-1], clues.amounts[0]) else None
 
     def _take_remark(self, line: Line, text: str, *, is_note: bool = False) -> None:
@@ -259,7 +277,7 @@ class TextReader:
             self._block = Block(seller=self._block.seller, remarks=[remark])
             self._blocks.append(self._block)
         elif self._block.entries and self._is_own(clues, date, text):
-            self._own_remarks[self._card_row(self._block.entries[-1])].append(remark)
+            self._own.keep(line, remark, clues)
         else:
             self._block.remarks.append(remark)
 

@@ -114,5 +114,9 @@ def group_cells(cells: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int],
 
 def text_sheet(lines: Iterable[tuple[int, str]], name: str | None = None) -> Sheet:
     """Make a sheet of running text; lines without content are left out."""
-    kept = ((row, tidy(text)) for row, text in lines)
-    return Sheet(kind="text", name=name, lines=tuple(Line(row=row, cells=(text,)) for row, text in kept if text))
+    kept = ((row, tidy(text), len(text) - len(text.lstrip(_OUTER))) for row, text in lines)
+    return Sheet(
+        kind="text",
+        name=name,
+        lines=tuple(Line(row=row, cells=(text,), indent=indent) for row, text, indent in kept if text),
+    )

@@ -112,7 +112,12 @@ def _page_end(lines: Sequence[str], first: int, end: int) -> int:
 
 
 def _as_text(lines: Sequence[str], first: int, end: int) -> list[Numbered]:
-    return [(row + 1, clean_inline(lines[row][_LEAD.match(lines[row]).end() :])) for row in range(first, end)]  # type: ignore[union-attr]  # it matches anything
+    numbered: list[Numbered] = []
+    for row in range(first, end):
+        line = lines[row]
+        words = clean_inline(line[_LEAD.match(line).end() :])  # type: ignore[union-attr]  # it matches anything
+        numbered.append((row + 1, f"{line[: len(line) - len(line.lstrip())]}{words}"))
+    return numbered
 
 
 def _read_table(lines: Sequence[str], first: int, end: int, gathered: Gathered) -> Sheet:

@@ -54,6 +54,17 @@ class Block:
     """Of a section below the headings (``美元报价 (USD)``): it counts more than theirs; None where none is named."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CarriedSeller:
+    """A seller whose name stands before one offer, and whose later offers stand on lines of their own."""
+
+    seller: str
+    cell: str
+    """Where the name stands."""
+    rows: list[int] = field(default_factory=list)
+    """Lines of offers that are taken as of the same seller."""
+
+
 @dataclass(kw_only=True, slots=True)
 class SheetContent:
     """What a sheet holds."""
@@ -69,6 +80,7 @@ class SheetContent:
     """Lines of units below headings."""
     continued_rows: list[str] = field(default_factory=list)
     """Rows whose first cells are those of the row above."""
+    carried: list[CarriedSeller] = field(default_factory=list)
 
 
 def find_idle_remarks(content: SheetContent, remarks: list[Remark]) -> list[Remark]:

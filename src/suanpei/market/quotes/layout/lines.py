@@ -56,6 +56,9 @@ class LineReader:
         )
         self._aside = re.compile(rf"^[^\d含包免送]{{0,8}}?(?:{self._words.lines['aside'].source})")
         self._beside = self._words.lines["beside"]
+        self._doubt = re.compile(
+            rf"[\s.!)]*(?:(?:{self._words.lines['doubt'].source})[\s.!)]*)?\?|\s*吗(?=$|[\s,;.!)])"
+        )
         sizes = "|".join(sorted(self._words.measures_gb, key=len, reverse=True))
         self._sized = re.compile(
             rf"^(?:[^\d含包免送]{{0,4}}?)\d{{1,4}}\s*(?:(?:{sizes}|m)(?:bps)?|兆)\s*的?"
@@ -100,6 +103,11 @@ class LineReader:
             return False
         clues = self._clues.read("text", text)
         return not (clues.amounts or clues.stock)
+
+    def is_doubted(self, text: str) -> bool:
+        """Tell whether a price of a text is asked, not offered: a question stands right behind it: ``14万/月??``."""
+        words = plain(text)
+        return any(self._doubt.match(words, amount.end) for amount in self._clues.read("text", text).amounts)
 
     def is_buyer(self, sender: str) -> bool:
         """Tell whether who speaks is the one who asks, not a seller."""
@@ -239,9 +247,10 @@ class LineReader:
         ):
             return None
         clues = self._clues.read("unit", name)
+        unit = clues.unit
         if (
             clues.currency
-            or (clues.unit is not None and clues.unit.period)
+            or (unit is not None and unit.period and (unit.is_marked or unit.end == len(text)))
             or self._words.pricing.has(text)
             or text.startswith(("http", "单位"))
         ):

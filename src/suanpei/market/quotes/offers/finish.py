@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from suanpei.market.offer import USUAL_NODE_GPUS
+from suanpei.market.offer import LARGEST_SERVER_GPUS, USUAL_NODE_GPUS
 from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
 from suanpei.market.quotes.text.charge import make_charges
 from suanpei.market.quotes.text.count import SPREAD_FLAG
@@ -108,7 +108,13 @@ def _price(draft: Draft, currency: str) -> QuotedPrice:
         high = None
     elif "component_price" in draft.flags:
         high = None if draft.host is None else (draft.amount.low + draft.host) * draft.taken
-    return QuotedPrice.of(amount, high, currency, draft.tax)
+    price = QuotedPrice.of(amount, high, currency, draft.tax)
+    other = draft.amount.other_tax_side
+    if other is None or draft.tax.state == "unknown":
+        return price
+    if draft.tax.state == "in":
+        return replace(price, amount_tax_out=other * draft.taken)
+    return replace(price, amount_tax_in=other * draft.taken)
 
 
 def count_cards(draft: Draft) -> int | None:
@@ -185,7 +191,8 @@ def _flags(draft: Draft, *, count: int | None, links: str, currency: str, as_of:
     else:
         _flag_price(draft, flags, currency)
     gpus = draft.unit_gpus or 1
-    if gpus not in (1, USUAL_NODE_GPUS):
+    is_lot = gpus > LARGEST_SERVER_GPUS and gpus == draft.unit.billed_gpus
+    if gpus not in (1, USUAL_NODE_GPUS) and not is_lot:
         flags.add(f"{gpus}_gpu_node")
     if links == NO_LINKS and gpus > 1:
         flags.add("no_ib")

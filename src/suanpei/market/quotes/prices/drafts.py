@@ -9,7 +9,7 @@ from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.prices.draft import Draft
 from suanpei.market.quotes.prices.list_prices import join_list_prices, name_kind
 from suanpei.market.quotes.prices.rows import RowReader
-from suanpei.market.quotes.prices.tax_sides import join_tax_sides
+from suanpei.market.quotes.prices.tax_sides import join_quoted_side, join_tax_sides
 from suanpei.market.quotes.prices.totals import Total
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
@@ -162,7 +162,7 @@ class DraftMaker:
         by_distance = (row, own, heading, shared)
         said_currencies = (row.currency, own.currency, self._currency, heading.currency, shared.currency)
         currency = (amount.currency if amount is not None else None) or next(filter(None, said_currencies), None)
-        return Draft(
+        draft = Draft(
             place=place or self._place(base.entry, None),
             seller=base.seller,
             card=facts.card,
@@ -186,6 +186,8 @@ class DraftMaker:
             flags=said.flags,
             quantity=base.entry.quantity,
         )
+        join_quoted_side(draft)
+        return draft
 
 
 def _bind(terms: Terms, pricing: str | None) -> Terms:
@@ -200,7 +202,10 @@ def _bind(terms: Terms, pricing: str | None) -> Terms:
 def _as_written(text: str, amount: Amount) -> str:
     """Cut an amount out of running text, in the seller's own letters where they can be told."""
     half, told = half_width(text), plain(text)
-    return (half if len(half) == len(told) else told)[amount.start : amount.end].strip() or half
+    spelled = half if len(half) == len(told) else told
+    words = spelled[amount.start : amount.end].strip()
+    is_open = words.count("(") > words.count(")") and spelled.startswith(")", amount.end)
+    return f"{words})" if is_open else words or half
 
 
 def _split_tiers(text: str, amounts: tuple[Amount, ...]) -> tuple[tuple[Amount, ...], Amount | None]:

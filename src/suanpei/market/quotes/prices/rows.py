@@ -121,11 +121,14 @@ class RowReader:
             if role in ("note", "text") and (date := self._clues.read_date(text, role)) is not NO_DATE:
                 dates.append(date)
         card, instance_gpus = self._card(by_role, cells)
+        clues = join_clues(found)
+        note = "; ".join(filter(None, (by_role.get("note", ""), *unpriced)))
+        invoice = clues.invoice or self.shared.invoice
         return Facts(
             card=card,
             instance_gpus=instance_gpus,
-            clues=join_clues(found),
-            note="; ".join(filter(None, (by_role.get("note", ""), *unpriced))),
+            clues=clues,
+            note=note if invoice in plain(note) else "; ".join(filter(None, (note, invoice))),
             date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
         )
 

@@ -63,6 +63,8 @@ class Amount:
     is_most: bool = False
     """Whether it is a highest price: 不到, 以内, up to."""
     has_decimal_comma: bool
+    other_tax_side: Fraction | None = None
+    """The same price with tax where this one is without it, or the other way round; None where only one is quoted."""
     start: int
     end: int
     """Where it stands in the plain text, its unit included. [-]"""
@@ -151,6 +153,7 @@ class AmountReader:
         if self._has_broken(text, dates, is_price=is_price):
             return (), ()
         found: list[Amount] = []
+        text = self.units.without_brackets(text)
         pairs = () if is_price else self._pairs.find(text)
         text, paired = part_pairs(text, pairs), {start for pair in pairs for start in (pair.first, pair.second)}
         scales: dict[int, int] = {}
@@ -169,7 +172,9 @@ class AmountReader:
         every = lend_units(tuple(found), pairs, scales) if pairs else tuple(found)
         chosen = self._chooser.choose(text, every) if len(every) > 1 else every
         spans = [(one.start, one.end) for one in chosen]
-        return chosen, tuple(_with_lead(text, one) for one in every if (one.start, one.end) not in spans)
+        sides = {one.other_tax_side for one in chosen}
+        left_out = (one for one in every if (one.start, one.end) not in spans and one.low not in sides)
+        return chosen, tuple(_with_lead(text, one) for one in left_out)
 
     def _has_broken(self, text: str, dates: list[tuple[int, int]], *, is_price: bool) -> bool:
         """Tell whether a price of the text has a slip in its digits: then none of the text's numbers is taken."""

@@ -82,7 +82,7 @@ class CardReader:
         brands = "|".join(re.escape(word) for word in sorted(BRAND_WORDS, key=len, reverse=True))
         self._mention = re.compile(
             rf"(?:(?<=\d[x*])|(?<![a-z0-9.]))(?:(?:{brands})[\s\-]*)*(?:{'|'.join(map(_spell_name, spelled))})"
-            rf"(?![a-rt-wyz0-9]|s[a-z0-9]|x[a-z])(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
+            rf"(?:(?={_FORM})|(?![a-rt-wyz0-9]|s[a-z0-9]|x[a-z]))(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
         )
         self.instances = _load_instances(catalogue)
 

@@ -149,6 +149,7 @@ class ClueReader:
             pflops_words=self.words.pflops.groups(text),
             card_pflops=read_claim(text),
             place=self._place(role, written),
+            invoice=self._taxes.find_invoice(rest) if role not in _UNCOUNTED_ROLES else "",
         )
         return NO_CLUES if clues == NO_CLUES else clues
 

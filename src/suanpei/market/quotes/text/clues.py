@@ -48,6 +48,8 @@ class Clues:
     card_pflops: Fraction | None = None
     """PFLOP/s of one card as the seller counts. [PFLOP/s]"""
     place: str = ""
+    invoice: str = ""
+    """What is said of invoices, in the seller's words: ``不开票``, ``开13%专票``."""
 
     @property
     def is_telling(self) -> bool:
@@ -72,7 +74,7 @@ def join_clues(found: Iterable[Clues]) -> Clues:
     amounts: tuple[Amount, ...] = ()
     labels: tuple[str, ...] = ()
     flags = pflops_words = NO_FLAGS
-    links = place = ""
+    links = place = invoice = ""
     for one in telling:
         if one.unit is not None:
             unit = one.unit if unit is None else join_units(unit, one.unit)
@@ -89,6 +91,7 @@ def join_clues(found: Iterable[Clues]) -> Clues:
         card_pflops = card_pflops or one.card_pflops
         links = links or one.links
         place = place or one.place
+        invoice = invoice or one.invoice
         charges = charges + one.charges if one.charges else charges
         flags = flags | one.flags if one.flags else flags
         pflops_words = pflops_words | one.pflops_words if one.pflops_words else pflops_words
@@ -111,4 +114,5 @@ def join_clues(found: Iterable[Clues]) -> Clues:
         pflops_words=pflops_words,
         card_pflops=card_pflops,
         place=place,
+        invoice=invoice,
     )

@@ -57,6 +57,11 @@ class CountReader:
             rf"(?<![\d.\-~])(?P<count>\d{{1,3}})\s*-?\s*(?:{cards}|(?<![a-z]\d{{3}})(?<![a-z]\d{{2}})"
             r"(?:x(?![a-z\d]|\s*\d)|×(?!\s*\d)|[x×*]\s*(?=[a-z\u4e00-\u9fff])))"
         )
+        self._each_has = re.compile(
+            rf"(?<![\d.])(?P<count>\d{{1,2}})\s*-?\s*(?:{cards})\s*"
+            rf"(?:each(?![a-z])|(?:per|/|in each)\s*(?:{machines})(?!\s*[/\d]))"
+            rf"|每个?(?:{machines})\s*(?P<inside>\d{{1,2}})\s*(?:{cards})"
+        )
         self._card_range = re.compile(rf"(?<!\d)1\s*[-~至到]\s*\d{{1,2}}\s*(?:{cards}|x|×)")
         self._one = re.compile(rf"(?:{words.counts['one'].source})|(?<!\d)1\s*-?\s*gpu(?!s)")
         several = "|".join(word for word in words.counts["machines"].group_of if word.isascii() and word.endswith("s"))
@@ -149,6 +154,8 @@ class CountReader:
             return _sane(int(bare))
         if self._card_range.search(bare):
             return 1
+        if each := self._each_has.search(text):
+            return _sane(int(each["count"] or each["inside"]))
         text = self._least.sub(_keep_node, self._links.without(text))
         text = self._nodes_of_cards.sub(_keep_size, self._stock.sub(_keep_machine, text))
         text = _OTHER_PARTS.sub(" ", text)

@@ -33,7 +33,7 @@ class DenialReader:
         denied: set[str] = set()
         rest = text
         for vocabulary in self._vocabularies:
-            for found in vocabulary.pattern.finditer(text):
+            for found in vocabulary.pattern.finditer(text) if vocabulary.may_have(text) else ():
                 if self._before.search(text[: found.start()]) or self._after.match(text, found.end()):
                     denied.add(vocabulary.group(found.group()))
                     rest = rest[: found.start()] + " " * len(found.group()) + rest[found.end() :]

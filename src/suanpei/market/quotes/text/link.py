@@ -20,6 +20,7 @@ class LinkReader:
         kind = f"(?:{words.links['kinds'].source})"
         rate = rf"(?:\d{{1,2}}\s*[x×*]\s*)?\d+(?:\.\d+)?\s*(?:{words.links['rates'].source})"
         count = r"(?:\s*[双单]口)?(?:\s*[x×*]\s*\d{1,2}(?![\d.]))?"
+        self._kinds, self._alone = words.links["kinds"], words.links["alone"]
         self._link = re.compile(
             rf"\d+(?:\.\d+)?\s*(?:{words.links['rates'].source})\s*[x×*]\s*\d{{1,2}}\s*{kind}"
             rf"|{rate}\s*(?:[双单]口)?\s*的?{kind}{count}|{kind}\s*(?:网络|网卡|参数网|参数面|算力网|计算网)?\s*{rate}{count}"
@@ -40,8 +41,16 @@ class LinkReader:
         if is_links:
             stripped = text.strip()
             return NO_LINKS if stripped and plain(stripped) in NOTHING_WORDS else stripped
-        return ", ".join(dict.fromkeys(found.group().strip() for found in self._link.finditer(half_width(text))))
+        half = half_width(text)
+        if not self._may_join(half.casefold()):
+            return ""
+        return ", ".join(dict.fromkeys(found.group().strip() for found in self._link.finditer(half)))
 
     def without(self, text: str) -> str:
         """Blank the links out of a plain text, so that their counts are not taken for cards or amounts."""
+        if not self._may_join(text):
+            return text
         return self._link.sub(lambda found: " " * len(found.group()), text)
+
+    def _may_join(self, text: str) -> bool:
+        return self._kinds.may_have(text) or self._alone.may_have(text)

@@ -18,6 +18,7 @@ _POINTS = re.compile(rf"个税?点(?:税)?|{_BARE_POINTS}")
 """6个点 and 税点6个 are 6 %."""
 _BARE_RATE = re.compile(r"(?P<word>含税|税率|税点)\s*(?P<rate>3|6|9|13)(?=$|[\s,;。)的专])")
 """含税13 is 13 %."""
+_BESIDE = r"[^\s,;。、()/|:]"
 _OUT, _IN = "不含税", "含税"
 
 
@@ -30,6 +31,7 @@ class TaxReader:
         joined = rf"(?:{said['joins'].source})\s*{fillers}"
         led = rf"(?:{said['leads'].source}|{said['joins'].source})\s*{fillers}"
         behind = rf"\s*(?:费|金|款)?\s*(?:is\s+|are\s+)?(?:{said['out_after'].source}|{said['in_after'].source})"
+        self._tax = words.tax
         self._yes, self._no = said["yes"], said["no"]
         self._out = said["out"]
         self._in = said["in"]
@@ -43,6 +45,8 @@ class TaxReader:
             rf"(?:(?:[\s,;(]*(?:税率|税点|增值税))?\s*[:(率为]{{0,2}}\s*{_RATE}\s*(?:%|个税?点|{_BARE_POINTS})\)?(?:{behind})?)?"
         )
         self._question = re.compile(r"是否含税\s*[:为]?\s*(?P<answer>[是否])?")
+        self._invoices = said["invoice"]
+        self._invoice = re.compile(rf"{_BESIDE}{{0,10}}(?:{said['invoice'].source}){_BESIDE}{{0,8}}")
         self._open = re.compile(rf"(?:{words.tax.source})[^\s,;。、]{{0,4}}?[:请]?\s*(?:{said['open'].source})")
 
     def read(self, text: str, *, heading: str = "", is_tax: bool = False) -> Tax:
@@ -57,6 +61,15 @@ class TaxReader:
         if is_tax:
             return self._of_column(_POINTS.sub("%", text), plain(heading))
         return self._of_wordings(_BARE_RATE.sub(r"\g<word>\g<rate>%", text))
+
+    def find_invoice(self, text: str) -> str:
+        """Give the words on invoices of a text; empty where there are none.
+
+        Args:
+            text: In plain form, amounts of money taken out. [-]
+        """
+        found = self._invoice.search(text) if self._invoices.may_have(text) else None
+        return found.group() if found else ""
 
     def _of_column(self, text: str, heading: str) -> Tax:
         bare = text.strip("() ")
@@ -73,6 +86,8 @@ class TaxReader:
     def _of_wordings(self, text: str) -> Tax:
         """Join what the wordings about tax in a text say."""
         tax = UNKNOWN_TAX
+        if not ("%" in text or "点" in text or self._tax.may_have(text)):
+            return tax
         for found in self._wording.finditer(text):
             tax = join_taxes(tax, self._of_wording(_POINTS.sub("%", found.group())))
         return tax

@@ -85,11 +85,24 @@ class UnitReader:
             r"(?P<mark>\s*[/每·・*⋅-]\s*(?:每|一|个)?\s*|\s*(?:per|pro|each)\s+(?:an?\s+)?"
             r"|\s*一\s*个?\s*|\s*1\s*个\s*|\s*1\s*(?=[卡张台节天月]|p(?![a-z]))|\s*an?\s+)"
         )
-        counted = r"(?:(?P<count>\d{1,2})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
+        counted = r"(?:(?<![\d.,])(?P<count>\d{1,4})\s*[x×-]?\s*(?=卡|张|gpu|card))?"
         self._step = re.compile(rf"(?:{mark}|\s*(?:个)?)(?:{counted})(?:{word})")
+        unit = f"(?:{words.billed.source}|{words.periods.source})"
+        self._bracketed = re.compile(
+            rf"(?<=\d)(?P<open>\s*\()(?P<unit>\s*[万千]?\s*(?:{words.currencies.source})?"
+            rf"(?:\s*[/每·]\s*{unit}){{1,3}}\s*)\)"
+        )
         self._led = re.compile(rf"(?:每|(?<![\d.])1)\s*个?\s*(?={words.billed.source}|{words.periods.source})")
         self._stock_end = re.compile(rf"(?:{words.stock.source})\s*:?\s*$")
         self._first = re.compile(rf"(?:{mark})?{counted}(?:{word})")
+
+    def without_brackets(self, text: str) -> str:
+        """Let units in brackets follow their numbers: ``5.8（万/台/月）``; the text stays as long.
+
+        Args:
+            text: In plain form. [-]
+        """
+        return self._bracketed.sub(_without_brackets, text) if "(" in text else text
 
     def follow(self, text: str, position: int) -> Unit:
         """Read the unit that stands right behind an amount.
@@ -186,3 +199,7 @@ class UnitReader:
         return Unit(
             billed=cast("Billed | None", billed), billed_gpus=gpus, period=period, end=position, is_marked=marked
         )
+
+
+def _without_brackets(found: re.Match[str]) -> str:
+    return f"{' ' * len(found['open'])}{found['unit']} "

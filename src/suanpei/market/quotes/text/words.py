@@ -33,6 +33,10 @@ _CHINESE_NUMBER = re.compile(
     r"(?=[万千块元卡台张年天月折节机]|个(?:月|节点)|[一二三四五六七八九]?折)"
     r"|(?<=[一二两三四五六七八九十\d][万千块])[一二两三四五六七八九](?=[千百/元\s,。;)~至到含不起-]|$)"
 )
+_CHINESE_COUNT = re.compile(
+    r"(?<=[a-z]\d\d|\d\d\d)(?:[二两三四五六七八九]?十[一二三四五六七八九]?|[二两三四五六七八九])(?=[卡张台块]|个?节点)"
+)
+"""A count right behind a name that ends in digits: ``H100八卡``, ``4090两台``."""
 _NOT_WITHIN = {"台": r"(?<![平后])台(?![湾式])"}
 """A word of one character that is part of others: 平台 and 台湾 count no machines."""
 _WIDE_DIGITS = re.compile("[０-９]")
@@ -55,7 +59,9 @@ def plain(text: str) -> str:
         ('8卡 整机(h100)', '8卡 2台 押一付三')
     """
     folded = half_width(text).casefold()
-    return folded if folded.isascii() else _CHINESE_NUMBER.sub(_to_digits, folded)
+    if folded.isascii():
+        return folded
+    return _CHINESE_NUMBER.sub(_to_digits, _CHINESE_COUNT.sub(r" \g<0>", folded))
 
 
 def as_positioned(text: str) -> str:
@@ -86,10 +92,17 @@ class Vocabulary:
         self.source = "|".join(_spell(word) for word in sorted(spelled, key=lambda word: (-len(word), word)))
         """The alternatives as the inside of a pattern."""
         self.pattern = re.compile(self.source)
+        begins = sorted({_JOINS.split(word)[0] for word in spelled}, key=len)
+        kept = [begin for number, begin in enumerate(begins) if not any(one in begin for one in begins[:number])]
+        self._begin = re.compile("|".join(map(re.escape, kept)))
+
+    def may_have(self, text: str) -> bool:
+        """Tell quickly whether a plain text holds how any word begins; without, it holds none."""
+        return self._begin.search(text) is not None
 
     def search(self, text: str) -> re.Match[str] | None:
         """Find the first word in a plain text."""
-        return self.pattern.search(text)
+        return self.pattern.search(text) if self.may_have(text) else None
 
     def group(self, word: str) -> str:
         """Name the group of a word that was found."""
@@ -97,11 +110,13 @@ class Vocabulary:
 
     def groups(self, text: str) -> frozenset[str]:
         """Name the groups of all words in a plain text."""
+        if not self.may_have(text):
+            return frozenset()
         return frozenset(self.group(found.group()) for found in self.pattern.finditer(text))
 
     def has(self, text: str) -> bool:
         """Tell whether any word stands in a plain text."""
-        return self.pattern.search(text) is not None
+        return self.search(text) is not None
 
 
 def _squash(word: str) -> str:
