@@ -40,6 +40,7 @@ PLAIN: Mapping[str, Message] = {
     "pcie": Message("a PCIe card: slower links than SXM in the node"),
     "per_PFLOPS": Message("priced per P of computing power, converted by the dense 16-bit peak of the card"),
     "pflops_of_card_unknown": Message("priced per P, and how many P the card has is not published"),
+    "power_extra": Message("power is billed beside it"),
     "prepaid": Message("the whole term is paid ahead"),
     "prepay": Message("part of the rent is paid ahead"),
     "price_expired": Message("no longer valid"),

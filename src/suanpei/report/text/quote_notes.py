@@ -127,6 +127,7 @@ _BILLED = {
     "node": Message("a machine"),
     "instance": Message("an instance"),
     "pflops": Message("a P of computing power"),
+    "total": Message("all cards of the row"),
 }
 
 

@@ -56,9 +56,9 @@ class HeaderReader:
                 for heading, role in self._by_heading.items()
                 if not (heading.isascii() and len(heading) <= _SHORT_WORD) and len(heading) > 1
             ),
-            key=lambda item: (item[1] != "price", -len(item[0])),
+            key=lambda item: (item[1] not in ("price", "total"), -len(item[0]), item[1] != "price"),
         )
-        """A heading that holds a word for a price is one of prices, whatever else it names."""
+        """A heading that holds a word for a price or total is one, whatever else it names; the longer word counts."""
         words = self._words
         word = rf"(?:{words.currencies.source}|{words.billed.source}|{words.periods.source}|g|gb|gib|%)"
         self._unit_words = re.compile(rf"[万千]?\s*{word}(?:\s*[/每·]?\s*(?:per\s+)?{word})*")
