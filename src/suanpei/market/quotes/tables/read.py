@@ -95,7 +95,7 @@ class TableReader:
         grid = self._grids.read_grid(
             lines,
             position,
-            is_priced=self._sections.is_priced,
+            said=self._sections.unit,
             is_seller_known=self._is_titled or bool(self._sections.block.seller),
         )
         if grid is not None:

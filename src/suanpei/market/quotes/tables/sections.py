@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.layout.entries import Entry, Remark, SheetContent
     from suanpei.market.quotes.layout.lines import LineReader
     from suanpei.market.quotes.text.clue import ClueReader
+    from suanpei.market.quotes.text.unit import Unit
 
 _LEAST_PARTS = 2
 """Lines of parts that a list of parts has at least. [-]"""
@@ -70,10 +71,10 @@ class Sections:
         return any(self._kinds.names_one_card(remark.text) for remark in said)
 
     @property
-    def is_priced(self) -> bool:
-        """Whether a remark above says what prices are for."""
+    def unit(self) -> Unit | None:
+        """What a remark above says that prices are for, with their time; None where none does."""
         said = [self._clues.read("section", one.text) for one in (*self.block.remarks, *self._sheet_remarks)]
-        return any(clues.unit is not None and clues.unit.period for clues in said)
+        return next((clues.unit for clues in said if clues.unit is not None and clues.unit.period), None)
 
     @property
     def has_rows(self) -> bool:
