@@ -45,6 +45,7 @@ PLAIN: Mapping[str, Message] = {
     "prepay": Message("part of the rent is paid ahead"),
     "price_expired": Message("no longer valid"),
     "price_far_from_band": Message("far from what others ask for this card"),
+    "price_from_total": Message("only a total is written; the price is the total by cards and hours"),
     "price_missing": Message("no price"),
     "prices_disagree": Message("two prices of it that should be the same, or its price and its total, are not"),
     "quantity_unit_missing": Message("the quantity does not say whether it counts cards or machines"),

@@ -77,7 +77,7 @@ def test_a_total_by_count_and_term_makes_the_price(
     assert offer.price_per_accelerator_hour.amount == amount
     assert offer.count == count
     assert offer.readings[0].billed == "total"
-    assert "unit_missing_inferred" in offer.flags
+    assert {"price_from_total", "unit_missing_inferred"} & set(offer.flags) == {"price_from_total"}
     assert offer.confidence == "medium"
 
 

@@ -41,7 +41,13 @@ SUSPICIONS = frozenset(
 """Flags that make the amount of an offer unreliable."""
 INFERENCES = frozenset(
     {
-        *("unit_missing_inferred", "currency_missing_inferred", "node_size_inferred", "quantity_unit_missing"),
+        *(
+            "unit_missing_inferred",
+            "price_from_total",
+            "currency_missing_inferred",
+            "node_size_inferred",
+            "quantity_unit_missing",
+        ),
         *("from_price", "up_to_price", "component_price", "memory_unit_missing", "per_PFLOPS", "unknown_card"),
     }
 )

@@ -34,7 +34,7 @@ _PRICE_FLAGS = frozenset(
     {
         *("node_price_mislabelled", "unit_missing", "unit_missing_inferred", "node_size_inferred", "currency_suspect"),
         *("too_cheap_unit_suspect", "too_dear_unit_suspect", "price_far_from_band", "currency_missing_inferred"),
-        *("component_price", "from_price"),
+        *("component_price", "from_price", "price_from_total"),
     }
 )
 _PRICE_PREFIXES = ("two_tiers:", "discount_")

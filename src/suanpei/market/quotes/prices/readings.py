@@ -141,7 +141,8 @@ class Settler:
         self._settle_unit(draft, tuple(self._price(draft, option) for option in options))
         if draft.taken is None:
             return
-        draft.flag("unit_missing_inferred")
+        draft.flags -= {"unit_missing_inferred"}
+        draft.flag("price_from_total")
         factor = self._rate_of[cast("str", draft.currency)] * draft.unit_scale
         if draft.stock is not None and not draft.stock.unit:
             cards = factor / draft.taken / draft.readings[0].period_hours
