@@ -164,3 +164,21 @@ def test_columns_of_parts_are_headings() -> None:
     rows = [("型号", "CPU", "内存", "硬盘", "月租(元/台)"), ("H800 8卡", "2*8480", "2T", "4*3.84T", "75000")]
     (offer,) = read(table(rows)).offers
     assert offer.price_per_accelerator_hour.amount == Fraction(75_000, 8 * 730)
+
+
+def test_a_heading_names_its_card_only_as_what_money_is_for() -> None:
+    head = ("Provider", "On-demand $/GPU-hr", "1-year reserved $/GPU-hr", "Interconnect")
+    rows = [("H100 SXM5 80GB",), head, ("Bluefin Cloud", "2.99", "2.10", "400G RoCE")]
+    offers = read(table(rows), "USD").offers
+    assert [(one.accelerator, one.price_per_accelerator_hour.amount) for one in offers] == [
+        ("H100-SXM5-80GB", Fraction("2.99")),
+        ("H100-SXM5-80GB", Fraction("2.1")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_in"), [("另计", False), ("不含", False), ("包含", True), ("含", True), ("", None)]
+)
+def test_a_column_says_whether_power_is_in(cell: str, is_in: bool | None) -> None:
+    (offer,) = read(table([("型号", "月租(元/台)", "电费"), ("H800 8卡", "75000", cell)])).offers
+    assert offer.charges.includes_power is is_in

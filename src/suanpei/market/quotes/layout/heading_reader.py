@@ -29,6 +29,8 @@ _CERTAIN_ROLES = frozenset({"card", "price"})
 """With these and one more named, a wide table may have more headings that are not known than are."""
 _WAYS = frozenset({None, "pricing", "term", "tax"})
 """A heading of these (包月, 不含税) may head prices too, where it has their unit."""
+_COUNTED = frozenset({"card", "gpus"})
+"""A heading of these may name the card only as what money is for: On-demand $/GPU-hr."""
 _SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
 """A heading that is only a unit stands beside one of these; a remark (税 | 元/月) has none."""
 _RANGE = re.compile(r"\d[\d.]*\s*[-~]\s*\d[\d.]*")
@@ -162,7 +164,7 @@ class HeaderReader:
         if len(bare) > _LONGEST_HEADING or not bare:
             return None
         role = self._contained_role(bare)
-        role = "price" if role in _WAYS and self._is_priced(text, bare) else role
+        role = "price" if role in _WAYS | _COUNTED and self._is_priced(text, bare) else role
         return "charges" if role == "price" and self._is_of_other_goods(bare) else role
 
     def _contained_role(self, bare: str) -> str | None:
