@@ -276,3 +276,11 @@ def test_an_offer_is_converted_with_its_charges() -> None:
 def test_nothing_is_billed_for_no_time() -> None:
     cost = price(unit_price("5", "5", "5", Term(billing_hours=730.0, minimum_hours=730.0)), run_hours(0.0))
     assert (cost.total, cost.cash_flow, cost.peak_cash_out) == (cny("0.00"), (), cny("0"))
+
+
+def test_power_that_is_not_in_the_price_is_asked_for_what_it_costs() -> None:
+    offer = _offer(charges=Charges(includes_power=False))
+    (bill,) = make_bills([offer], gpus=16, gpus_per_node=8, hours=run_hours(73.0), needs=run_needs(), facts=FACTS)
+    questions = {str(part.question) for part in bill.cost.missing}
+    assert "ask what power and cabinet cost, per kWh or per machine and month" in questions
+    assert "ask whether power, cabinet and bandwidth are in the price" not in questions

@@ -47,7 +47,8 @@ def list_missing(
     missing.append(_unpriced(LABOUR_NAME, currency, LABOUR_QUESTION))
     if price.tier == "server":
         if not price.charges.includes_power:
-            missing.append(_unpriced(POWER_NAME, currency, POWER_QUESTION))
+            question = POWER_QUESTION if price.charges.includes_power is None else POWER_PRICE_QUESTION
+            missing.append(_unpriced(POWER_NAME, currency, question))
         if price.charges.set_up is None:
             missing.append(_unpriced(SET_UP_NAME, currency, SET_UP_QUESTION))
     if rental.nodes > 1 and price.tier != "server" and price.charges.fabric_per_gpu_hour is None:
@@ -70,6 +71,7 @@ LABOUR_NAME = Message("labour to set up and watch the run")
 LABOUR_QUESTION = Message("count your own engineers' days")
 POWER_NAME = Message("power and cabinet, where the server price leaves them out")
 POWER_QUESTION = Message("ask whether power, cabinet and bandwidth are in the price")
+POWER_PRICE_QUESTION = Message("ask what power and cabinet cost, per kWh or per machine and month")
 SET_UP_QUESTION = Message("ask what delivery and set-up cost, once per rental")
 DEPOSIT_NAME = Message("deposit and prepayment (tied up, not spent)")
 DEPOSIT_BASIS = Message("tied up, not spent")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Pricing = Literal["on_demand", "daily", "weekly", "monthly", "yearly", "reserved", "spot", "marketplace"]
 """How it is paid: by the hour (or shorter), by whole days … years, committed, interruptible, or a host's own price."""
-Billed = Literal["card", "node", "instance", "pflops"]
+Billed = Literal["card", "node", "instance", "pflops", "total"]
 """What a quoted amount is for."""
 
 

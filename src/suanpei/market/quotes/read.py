@@ -18,7 +18,7 @@ from suanpei.market.quotes.chat.read import TextReader
 from suanpei.market.quotes.document import Unread, name_rows
 from suanpei.market.quotes.layout.entries import list_remarks
 from suanpei.market.quotes.layout.heading_reader import HeaderReader
-from suanpei.market.quotes.layout.lend import lend_remarks
+from suanpei.market.quotes.layout.lend import lend_headings, lend_remarks
 from suanpei.market.quotes.layout.lines import LineReader
 from suanpei.market.quotes.offers.finish import count_cards, finish
 from suanpei.market.quotes.offers.questions import ask
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from suanpei.machine.catalogue import Catalogue
     from suanpei.market.quotes.context import QuoteContext
     from suanpei.market.quotes.document import Document, Sheet
-    from suanpei.market.quotes.layout.entries import SheetContent
+    from suanpei.market.quotes.layout.entries import Remark, SheetContent
     from suanpei.market.quotes.prices.draft import Draft
 
 CHINESE_CURRENCY = "CNY"
@@ -106,7 +106,10 @@ class _Reader:
         self._unread += document.unread
         unread: list[Unread] = []
         drafts: list[Draft] = []
-        contents = [self._read_sheet(document.file, sheet) for sheet in document.sheets]
+        contents = [
+            self._read_sheet(document.file, sheet, heading)
+            for sheet, heading in lend_headings(document.sheets, self._lines)
+        ]
         lend_remarks(contents, self._lines)
         for sheet, content in zip(document.sheets, contents, strict=True):
             unread += [Unread(file=document.file, cell=cell, reason=reason) for cell, reason in content.unread]
@@ -144,11 +147,11 @@ class _Reader:
             assumptions=(*said, *self._assumptions),
         )
 
-    def _read_sheet(self, file: str, sheet: Sheet) -> SheetContent:
+    def _read_sheet(self, file: str, sheet: Sheet, heading: Remark | None) -> SheetContent:
         if sheet.kind == "text":
             return TextReader(file, sheet, self._lines, self._clues, self._cards).read()
         is_titled = bool(self._titles.find(sheet))
-        return TableReader(sheet, self._headers, self._lines, self._clues, is_titled=is_titled).read()
+        return TableReader(sheet, self._headers, self._lines, self._clues, heading=heading, is_titled=is_titled).read()
 
     def _say_remarks(self, file: str, sheet: str | None, content: SheetContent) -> None:
         for remark in (*content.units, *list_remarks(content.blocks)):

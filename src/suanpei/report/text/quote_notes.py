@@ -82,7 +82,7 @@ def _list_notes(offer: QuotedOffer) -> list[Message | str]:
     """List flags in words, what is open, what else is billed, and the seller's own remark."""
     notes: list[Message | str] = [say_flag(flag) for flag in offer.flags]
     is_settled = offer.price_per_accelerator_hour.amount is not None
-    if len(offer.readings) > 1:
+    if len(offer.readings) > 1 or "price_from_total" in offer.flags:
         notes += [
             _say_reading(reading, is_taken=is_settled and index == 0)
             for index, reading in enumerate(offer.readings[: _MOST_OTHERS + is_settled])
@@ -127,6 +127,7 @@ _BILLED = {
     "node": Message("a machine"),
     "instance": Message("an instance"),
     "pflops": Message("a P of computing power"),
+    "total": Message("all cards of the row"),
 }
 
 

@@ -145,7 +145,7 @@ def test_a_cell_of_charges_is_told_by_its_heading() -> None:
 
 def test_power_in_the_price_is_among_the_charges() -> None:
     assert offer_of(PRICED | {"备注": "含机柜电费"}).charges.includes_power is True
-    assert offer_of(PRICED | {"备注": "不含电费"}).charges.includes_power is None
+    assert offer_of(PRICED | {"备注": "不含电费"}).charges.includes_power is False
 
 
 @pytest.mark.parametrize(

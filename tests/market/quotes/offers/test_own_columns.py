@@ -84,6 +84,7 @@ def test_what_a_line_leaves_open_is_asked_at_its_cell(tmp_path: Path) -> None:
     found = read_own_columns(file, context())
     asked = [(question.seller, question.cell, str(question.problem)) for question in found.questions]
     assert asked == [
+        ("乙云", "C2", "the price of storage is not stated"),
         ("甲云", "H3", "it is not stated whether tax is in the price"),
         ("甲云", "I3", "what joins the machines is not stated"),
         ("甲云", "F3", "the shortest term is not stated"),

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.market.quotes.samples import bundled, read, table, text
+from tests.market.quotes.samples import bundled, offer_of, read, table, text
 
 
 def problems(row: dict[str, str], currency: str = "CNY") -> list[str]:
@@ -21,7 +21,7 @@ COMPLETE = {
     "起租期": "3个月",
     "网络": "8×400G IB",
     "税": "不含税(6%)",
-    "存储": "云盘0.5元/GB/月",
+    "存储": "云盘0.5元/GB/月，流量免费",
 }
 
 
@@ -41,6 +41,10 @@ def test_a_complete_row_leaves_no_question() -> None:
         ("起租期", "", "the shortest term is not stated"),
         ("存储", "", "the prices of storage and traffic are not stated"),
         ("存储", "云盘另计", "disk or traffic is billed beside the price, without its price"),
+        ("存储", "云盘0.5元/GB/月", "the price of outbound traffic is not stated"),
+        ("存储", "流量免费", "the price of storage is not stated"),
+        ("存储", "流量另计，云盘0.5元/GB/月", "the price of outbound traffic is not stated"),
+        ("存储", "云盘0.5元/GB/月，流量免费，不含电费", "power is billed beside the price, without its price"),
         ("报价", "面议", "no price is stated"),
         ("报价", "78000起", "{price} is a lowest price"),
         ("单位", "元/月", None),
@@ -83,3 +87,20 @@ def test_a_price_per_p_asks_what_p_means() -> None:
 def test_a_modified_card_asks_for_its_warranty() -> None:
     asked = [one.problem.key for one in read(text("4090 48G(改) 8卡整机 12800元/月 无质保")).questions]
     assert "the card is modified or sold without warranty" in asked
+
+
+@pytest.mark.parametrize(
+    ("words", "is_in"),
+    [
+        ("不含电费", False),
+        ("电费另计", False),
+        ("电费按实结算", False),
+        ("power not included", False),
+        ("含电费", True),
+        ("power included", True),
+        ("含机柜，电费自理", False),
+        ("", None),
+    ],
+)
+def test_power_is_in_the_price_or_not_or_unsaid(words: str, is_in: bool | None) -> None:
+    assert offer_of({**COMPLETE, "备注": words}).charges.includes_power is is_in

@@ -231,3 +231,36 @@ def test_a_grid_of_terms_needs_no_heading_above_its_cards(corner: str) -> None:
     ]
     assert [offer.term.minimum_hours if offer.term else None for offer in offers] == [730, 12 * 730] * 2
     assert {offer.price_per_accelerator_hour.tax for offer in offers} == {"in"}
+
+
+@pytest.mark.parametrize(
+    ("title", "head", "row", "prices"),
+    [
+        # 96 for eight cards an hour is 12 a card-hour, whatever discount that is
+        ("单位：元/小时", ("型号", "1卡", "8卡"), ("H800", "12.5", "96"), [Fraction("12.5"), Fraction(96, 8)]),
+        ("单位：元/小时", ("型号", "单卡", "整机"), ("H800", "12.5", "96"), [Fraction("12.5"), Fraction(96, 8)]),
+        ("Prices in CNY/hour", ("GPU", "1 GPU", "8 GPUs"), ("H800", "12", "88"), [Fraction(12), Fraction(88, 8)]),
+        ("单位：元/小时", ("型号", "1x", "4x"), ("H800", "12", "46"), [Fraction(12), Fraction(46, 4)]),
+        (
+            "单位：元/月",
+            ("型号", "8卡", "16卡"),
+            ("H800", "72000", "140000"),
+            [Fraction(72_000, 8 * 730), Fraction(140_000, 16 * 730)],
+        ),
+    ],
+)
+def test_columns_of_so_many_cards_are_prices_for_so_many(
+    title: str, head: tuple[str, ...], row: tuple[str, ...], prices: list[Fraction]
+) -> None:
+    offers = read(table([(title,), head, row])).offers
+    assert [one.price_per_accelerator_hour.amount for one in offers] == prices
+    assert all("quantity_tier" not in one.flags for one in offers)
+
+
+@pytest.mark.parametrize(
+    ("title", "row"), [("单位：元/卡/小时", ("H800", "12.5", "11.5")), ("单位：元/小时", ("H800", "12.5", "12.5"))]
+)
+def test_prices_that_do_not_rise_with_the_cards_are_per_card(title: str, row: tuple[str, ...]) -> None:
+    offers = read(table([(title,), ("型号", "1卡", "8卡"), row])).offers
+    assert [one.price_per_accelerator_hour.amount for one in offers] == [Fraction(row[1]), Fraction(row[2])]
+    assert [one.minimum_count for one in offers] == [1, 8]

@@ -61,6 +61,11 @@ class Header:
         return f"{self.letters[column]}{row}" if sheet is None else name_cell(sheet, row, column)
 
     @property
+    def goods(self) -> tuple[int, ...]:
+        """Columns that may say what is sold where none names cards. [-]"""
+        return tuple(column for column, role in self.order if role in ("node", "text"))
+
+    @property
     def names_cards(self) -> bool:
         """Whether the headings of prices are cards."""
         return any(isinstance(word, tuple) and word[0] == "card" for _, word in self.words)

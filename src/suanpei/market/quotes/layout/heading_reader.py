@@ -29,6 +29,8 @@ _CERTAIN_ROLES = frozenset({"card", "price"})
 """With these and one more named, a wide table may have more headings that are not known than are."""
 _WAYS = frozenset({None, "pricing", "term", "tax"})
 """A heading of these (包月, 不含税) may head prices too, where it has their unit."""
+_COUNTED = frozenset({"card", "gpus"})
+"""A heading of these may name the card only as what money is for: On-demand $/GPU-hr."""
 _SOLD_ROLES = frozenset({"card", "instance", "node", "gpus"})
 """A heading that is only a unit stands beside one of these; a remark (税 | 元/月) has none."""
 _RANGE = re.compile(r"\d[\d.]*\s*[-~]\s*\d[\d.]*")
@@ -56,16 +58,22 @@ class HeaderReader:
                 for heading, role in self._by_heading.items()
                 if not (heading.isascii() and len(heading) <= _SHORT_WORD) and len(heading) > 1
             ),
-            key=lambda item: (item[1] != "price", -len(item[0])),
+            key=lambda item: (item[1] not in ("price", "total"), -len(item[0]), item[1] != "price"),
         )
-        """A heading that holds a word for a price is one of prices, whatever else it names."""
+        """A heading that holds a word for a price or total is one, whatever else it names; the longer word counts."""
         words = self._words
         word = rf"(?:{words.currencies.source}|{words.billed.source}|{words.periods.source}|g|gb|gib|%)"
         self._unit_words = re.compile(rf"[万千]?\s*{word}(?:\s*[/每·]?\s*(?:per\s+)?{word})*")
         self._priced_unit = re.compile(rf"\(?\s*[万千]?\s*(?:{self._words.currencies.source})(?=\s*[/每·]|\s+per\s)")
 
-    def read(self, row: int, cells: Sequence[str]) -> Header | None:
-        """Read a line as a header; None where it is none."""
+    def read(self, row: int, cells: Sequence[str], *, is_sold: bool = False) -> Header | None:
+        """Read a line as a header; None where it is none.
+
+        Args:
+            row: As a person counts. [-]
+            cells: Of the line. [-]
+            is_sold: Whether a line above says what is sold, so that no column need do so. [-]
+        """
         given = [cell for cell in cells if cell]
         if any(PLAIN_NUMBER.fullmatch(cell) for cell in given):
             return None
@@ -74,14 +82,16 @@ class HeaderReader:
         roles = [self.role(cell) if cell else None for cell in cells]
         terms = [self.is_term(cell) for cell in cells]
         named = {role for role in roles if role} | ({"price"} if _has_price_terms(roles, terms) else set())
-        known = sum(1 for role, is_term in zip(roles, terms, strict=True) if role or is_term)
+        known = sum(
+            1 for cell, role, is_term in zip(cells, roles, terms, strict=True) if role or is_term or self._is_part(cell)
+        )
         is_known = 2 * known >= len(given) or (len(named) > LEAST_NAMED and named >= _CERTAIN_ROLES)
         if len(named) < LEAST_NAMED or not named & _OFFER_ROLES or not is_known:
             return None
         if any(self._is_content(cell) for cell in given):
             return None
         if self._is_priced_by_unit(cells, roles) and (
-            not named & _SOLD_ROLES or any(self._is_row_cell(cell) for cell in given)
+            not (named & _SOLD_ROLES or is_sold) or any(self._is_row_cell(cell) for cell in given)
         ):
             return None
         priced = [
@@ -107,7 +117,7 @@ class HeaderReader:
         named = {self.role(cell) for cell in cells if cell} & _OFFER_ROLES
         return not named or any(self.role(card) is None for card in cards)
 
-    def read_double(self, line: Line, following: Line) -> Header | None:
+    def read_double(self, line: Line, following: Line, *, is_sold: bool = False) -> Header | None:
         """Read two lines as one heading, where cells of the first stand over several of the second; None where not.
 
         A cell merged downwards stands in both lines, or has a blank below; one merged sideways is repeated, or has
@@ -117,7 +127,7 @@ class HeaderReader:
         if has_number or sum(map(bool, line.cells)) < LEAST_NAMED:
             return None
         if self.are_units(following.cells):
-            return self.read(following.row, _with_units(line.cells, following.cells))
+            return self.read(following.row, _with_units(line.cells, following.cells), is_sold=is_sold)
         width = max(len(line.cells), len(following.cells))
         upper, lower = ([*one.cells, *[""] * (width - len(one.cells))] for one in (line, following))
         for column in range(1, width):
@@ -132,7 +142,7 @@ class HeaderReader:
         ]
         if any(self._is_content(cell) for cell in lower if cell):
             return None
-        return self.read(following.row, joined)
+        return self.read(following.row, joined, is_sold=is_sold)
 
     def are_units(self, cells: Sequence[str]) -> bool:
         """Tell whether a line holds nothing but the units of the headings above it: ``GB | 元/小时 | 天 | 台``."""
@@ -154,7 +164,7 @@ class HeaderReader:
         if len(bare) > _LONGEST_HEADING or not bare:
             return None
         role = self._contained_role(bare)
-        role = "price" if role in _WAYS and self._is_priced(text, bare) else role
+        role = "price" if role in _WAYS | _COUNTED and self._is_priced(text, bare) else role
         return "charges" if role == "price" and self._is_of_other_goods(bare) else role
 
     def _contained_role(self, bare: str) -> str | None:
@@ -207,6 +217,11 @@ class HeaderReader:
             return False
         terms = self._clues.terms.read(text, is_term=True)
         return terms.pricing is not None or (terms.minimum_hours or 0) > 0
+
+    def _is_part(self, heading: str) -> bool:
+        """Tell whether a heading names a part of the machine: CPU, 内存(GB)."""
+        bare = _BRACKETED.sub("", plain(heading)).strip(" :*#/")
+        return self._words.lines["part"].pattern.fullmatch(bare) is not None
 
     def _is_content(self, cell: str) -> bool:
         """Tell whether a cell is an offer's, not a heading's: it names a card or an amount, or states something."""

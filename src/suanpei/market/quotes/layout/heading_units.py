@@ -27,6 +27,7 @@ _GIGABYTES = re.compile(r"(?<![a-z])gi?b(?![a-z])")
 _RACKS = re.compile(r"柜|超节点|\bracks?\b")
 _SAID = re.compile(r"押金|保证金|提前(?:退租|解约|终止)|违约|\bdeposit|\bearly (?:exit|termination)|\bkaution")
 """Headings without which their cells (1个月, 剩余租金20%) would say something else, or nothing."""
+_POWER = re.compile(r"电费")
 _NOT_SAID = frozenset({"无", "免", "没有", "不收", "不需要", "无需", "none", "no", "keine"})
 _HOST_PARTS = ((re.compile(r"cpu|核|\bcores?\b"), "vcpu"), (re.compile(r"\bram\b|内存"), "gb ram"))
 _PRICED = re.compile(r"[¥$€元]|\bper\b|\bprice\b|单价|价格|每")
@@ -91,6 +92,8 @@ def _said_by_heading(cell: str, heading: str) -> str:
     part = next((name for pattern, name in _HOST_PARTS if pattern.search(heading)), "")
     if part and _PRICED.search(heading) and _MONEY.fullmatch(half_width(cell)):
         return f"{'' if _BESIDE.search(heading) else 'gpu only; '}{cell}/{part}"
+    if _POWER.search(heading) and not _POWER.search(plain(cell)):
+        return f"电费{cell}"
     found = _SAID.search(heading)
     is_counted = _BARE_NUMBER.fullmatch(half_width(cell)) is not None
     if found is None or is_counted or found.group() in plain(cell):

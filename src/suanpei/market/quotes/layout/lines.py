@@ -32,6 +32,7 @@ _OTHER_WORDS = re.compile(r"[\d含包免送]")
 _INCLUDED = re.compile(r"[含包免送]")
 _MODEL = re.compile(r"[a-z]\d{2,4}(?![\dgt])")
 """``K100``; ``64C256G`` is a machine's memory."""
+_SENTENCE = re.compile(r"[,;。?!]|: *\S")
 _LONGEST_SELLER = 40
 """A longer name is a sentence. [characters]"""
 _MARK = re.compile(r"^\s*(?:[*※#•·\-—]|\d{1,2}\s*[.、)）](?!\d)|[一二三四五六七八九十]{1,3}\s*[、.])\s*")
@@ -59,6 +60,7 @@ class LineReader:
         self._doubt = re.compile(
             rf"[\s.!)]*(?:(?:{self._words.lines['doubt'].source})[\s.!)]*)?\?|\s*吗(?=$|[\s,;.!)])"
         )
+        self._part = re.compile(rf"(?:{self._words.lines['part'].source})(?=$|[\s:(/\d*×-])")
         sizes = "|".join(sorted(self._words.measures_gb, key=len, reverse=True))
         self._sized = re.compile(
             rf"^(?:[^\d含包免送]{{0,4}}?)\d{{1,4}}\s*(?:(?:{sizes}|m)(?:bps)?|兆)\s*的?"
@@ -168,10 +170,31 @@ class LineReader:
         """Tell whether a card of the catalogue, or a cloud's instance, is named."""
         return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
 
+    def names_one_card(self, text: str) -> bool:
+        """Tell whether a line names one card, be it several times: H100/H800 are two."""
+        words = plain(text)
+        named = {self._cards.read(words[slice(*span)]).candidates for span in self._cards.find(words)}
+        return len(named) == 1
+
+    def is_card_heading(self, text: str) -> bool:
+        """Tell whether a line is the heading of one card's offers and offers nothing itself: H800 SXM 80GB 报价."""
+        words = plain(text)
+        if len(words) > _LONGEST_SELLER or _SENTENCE.search(words) or self._beside.has(words):
+            return False
+        if not self.names_one_card(text) or self._words.no_price.has(words) or self.is_wanted(text):
+            return False
+        clues = self._clues.read("text", text)
+        return not (clues.amounts or clues.stock or self.is_sale(text) or self.is_note([text]))
+
     def is_beside(self, text: str) -> bool:
         """Tell whether a cell where cards stand names what is rented beside them: storage, bandwidth, a CPU node."""
         words = plain(text)
         return self._beside.has(words) and not _MODEL.search(words) and not self.has_card([text])
+
+    def is_part(self, cells: Sequence[str]) -> bool:
+        """Tell whether a line begins with the name of a part of a machine, and names no card: 内存 | 64GB DDR5 | 32."""
+        first = next((plain(cell) for cell in cells if cell and not cell.isdecimal()), "")
+        return self._part.match(first) is not None and not self.has_card(cells)
 
     def speaks_of_later(self, text: str) -> bool:
         """Tell whether a clause speaks of a delivery to come."""

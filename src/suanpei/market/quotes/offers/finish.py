@@ -41,11 +41,19 @@ SUSPICIONS = frozenset(
 """Flags that make the amount of an offer unreliable."""
 INFERENCES = frozenset(
     {
-        *("unit_missing_inferred", "currency_missing_inferred", "node_size_inferred", "quantity_unit_missing"),
+        *(
+            "unit_missing_inferred",
+            "price_from_total",
+            "currency_missing_inferred",
+            "node_size_inferred",
+            "quantity_unit_missing",
+        ),
         *("from_price", "up_to_price", "component_price", "memory_unit_missing", "per_PFLOPS", "unknown_card"),
     }
 )
 """Flags of offers of which something was inferred or is only a part."""
+_POWER_FLAGS = frozenset({"includes_power", "power_extra"})
+"""Flags that say whether power is in the price; where both do, it is not all in."""
 _LONG_TERM_HOURS = 12 * PERIOD_HOURS["month"]
 """From this shortest rental on it is flagged. [h]"""
 
@@ -85,16 +93,16 @@ def finish(draft: Draft, currency: str, as_of: date) -> QuotedOffer:
         flags=flags,
         confidence=_confidence(draft, flags),
         note=draft.note if quantity is None else "; ".join(filter(None, (quantity.words, draft.note))),
-        charges=_charges(charges, draft.currency or currency, has_power="includes_power" in flags),
+        charges=_charges(charges, draft.currency or currency, flags=frozenset(flags) & _POWER_FLAGS),
         payment=_payment(draft),
         minimum_count=None if quantity is None else quantity.gpus(draft.unit_gpus),
     )
 
 
 @lru_cache(maxsize=4_096)
-def _charges(charges: tuple[Charge, ...], currency: str, *, has_power: bool) -> Charges:
+def _charges(charges: tuple[Charge, ...], currency: str, flags: frozenset[str]) -> Charges:
     stated = make_charges(charges, currency) if charges else NO_CHARGES
-    return replace(stated, includes_power=True) if has_power else stated
+    return replace(stated, includes_power="power_extra" not in flags) if flags else stated
 
 
 def _price(draft: Draft, currency: str) -> QuotedPrice:

@@ -24,11 +24,19 @@ def ask_missing_price(card: str) -> Asked:
     )
 
 
-def ask_unit(offer: QuotedOffer, flags: set[str]) -> Asked | None:
-    """Ask about the unit: open, inferred, or contradicted by other prices."""
+def ask_unit(offer: QuotedOffer, flags: set[str], *, is_total: bool = False) -> Asked | None:
+    """Ask about the unit: open, inferred, or contradicted by other prices.
+
+    Args:
+        offer: As made. [-]
+        flags: Of the offer. [-]
+        is_total: Whether its amount is a total. [-]
+    """
     card, price = offer.accelerator_as_written, offer.price_as_written
     if "node_price_mislabelled" in flags:
         return _node_price(card, price, offer.accelerators_per_unit or 1)
+    if is_total and not flags.intersection(_FAR):
+        return _total(card, price, is_open="unit_missing" in flags)
     if "unit_missing" in flags:
         return _unit(card, price, is_open=True)
     if flags.intersection(_FAR):
@@ -47,6 +55,22 @@ def _node_price(card: str, price: str, gpus: int) -> Asked:
             gpus=gpus,
         ),
     )
+
+
+@lru_cache(maxsize=4_096)
+def _total(card: str, price: str, *, is_open: bool) -> Asked:
+    problem = (
+        Message("only the total {price} is stated, and not for how many cards and how long", price=price)
+        if is_open
+        else Message("only the total {price} is stated, the price is worked out from it", price=price)
+    )
+    question = Message(
+        "{card}: for how many cards and how long is the total {price}, is anything else in it, and what is the price "
+        "of one card or machine?",
+        card=card,
+        price=price,
+    )
+    return problem, question
 
 
 @lru_cache(maxsize=4_096)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.offers.card_questions import ask_about_card
+from suanpei.market.quotes.offers.charge_questions import ask_charges, ask_power
 from suanpei.market.quotes.offers.price_questions import (
     ask_currency,
     ask_discount,
@@ -33,7 +34,7 @@ _PRICE_FLAGS = frozenset(
     {
         *("node_price_mislabelled", "unit_missing", "unit_missing_inferred", "node_size_inferred", "currency_suspect"),
         *("too_cheap_unit_suspect", "too_dear_unit_suspect", "price_far_from_band", "currency_missing_inferred"),
-        *("component_price", "from_price"),
+        *("component_price", "from_price", "price_from_total"),
     }
 )
 _PRICE_PREFIXES = ("two_tiers:", "discount_")
@@ -68,7 +69,7 @@ def ask(draft: Draft, offer: QuotedOffer) -> list[Question]:
     Returns:
         At most one question for each thing, those on the price first.
     """
-    asked = [*_ask_about_price(offer)] if _is_price_asked(offer.flags) else []
+    asked = [*_ask_about_price(offer, is_total=draft.is_total)] if _is_price_asked(offer.flags) else []
     readings, charges = offer.readings, offer.charges
     asked += _ask_beside_price(
         _Case(
@@ -143,12 +144,12 @@ def _is_price_asked(flags: tuple[str, ...]) -> bool:
     return not _PRICE_FLAGS.isdisjoint(flags) or any(flag.startswith(_PRICE_PREFIXES) for flag in flags)
 
 
-def _ask_about_price(offer: QuotedOffer) -> Iterator[tuple[tuple[str, ...], Asked]]:
+def _ask_about_price(offer: QuotedOffer, *, is_total: bool) -> Iterator[tuple[tuple[str, ...], Asked]]:
     flags, card, price = set(offer.flags), offer.accelerator_as_written, offer.price_as_written
     if "price_missing" in flags:
         return
     for roles, one in (
-        (_PRICE, ask_unit(offer, flags)),
+        (_PRICE, ask_unit(offer, flags, is_total=is_total)),
         (_PRICE, ask_currency(card, price, flags)),
         (_PRICE, ask_part(card, price, flags)),
         (("pricing", "note"), ask_discount(card, price, flags)),
@@ -169,7 +170,11 @@ def _ask_beside_price(case: _Case) -> tuple[tuple[tuple[str, ...], Asked], ...]:
         (("stock",), _ask_count(case.on_hand, flags)),
         (("term", "pricing"), _TERM if case.lacks_term else None),
         (("note",), _WARRANTY if flags & {"modified_card", "no_warranty"} else None),
-        (("charges", "note"), _ask_charges(case, flags)),
+        (
+            ("charges", "note"),
+            ask_charges(flags, has_storage=case.has_storage_price, has_traffic=case.has_egress_price),
+        ),
+        (("charges", "note"), ask_power(flags)),
         (("date", "valid"), _ask_date(flags)),
     )
     return tuple((roles, one) for roles, one in asked if one is not None)
@@ -255,23 +260,6 @@ _TERM: Asked = (
 _WARRANTY: Asked = (
     Message("the card is modified or sold without warranty"),
     Message("who replaces a failed card, within how many hours, and is lost time paid?"),
-)
-
-
-def _ask_charges(case: _Case, flags: set[str]) -> Asked | None:
-    is_extra = bool(flags & {"storage_extra", "traffic_extra", "storage_billed_when_stopped"})
-    if is_extra and not case.has_storage_price:
-        return _STORAGE
-    return None if case.has_storage_price or case.has_egress_price else _CHARGES
-
-
-_STORAGE: Asked = (
-    Message("disk or traffic is billed beside the price, without its price"),
-    Message("what do disk (per GB and month, also while stopped) and outbound traffic (per GB) cost?"),
-)
-_CHARGES: Asked = (
-    Message("the prices of storage and traffic are not stated"),
-    Message("which storage is in the price, and what do more storage and outbound traffic cost?"),
 )
 
 

@@ -62,7 +62,7 @@ def find_series(group: Sequence[Draft], gpus_of: Mapping[int, int | None]) -> No
     """
     series: defaultdict[tuple[str, str | None, str | None, str | None], list[Draft]] = defaultdict(list)
     for draft in group:
-        if draft.amount is not None and draft.unit.billed is None and gpus_of[id(draft)]:
+        if draft.amount is not None and not draft.is_total and draft.unit.billed is None and gpus_of[id(draft)]:
             series[draft.seller, draft.currency, draft.unit.period, draft.terms.pricing].append(draft)
     for members in series.values():
         points = {
@@ -97,7 +97,13 @@ def find_table_units(drafts: Iterable[Draft]) -> None:
     """
     tables: defaultdict[tuple[int, str | None], list[Draft]] = defaultdict(list)
     for draft in drafts:
-        if draft.header is not None and draft.unit.billed is None and draft.readings and (draft.stated_gpus or 1) > 1:
+        if (
+            draft.header is not None
+            and not draft.is_total
+            and draft.unit.billed is None
+            and draft.readings
+            and (draft.stated_gpus or 1) > 1
+        ):
             tables[id(draft.header), draft.terms.pricing].append(draft)
     for members in tables.values():
         settled = [draft.readings[0] for draft in members if draft.taken is not None and draft.is_plausible]

@@ -54,6 +54,8 @@ class Draft:
     is_stock_blank: bool
     """Whether there is a column of quantities, and this row's is blank."""
     flags: frozenset[str]
+    is_total: bool = False
+    """Whether the amount is a total, the only sum that the row states."""
     kind: str = ""
     """``list`` or ``present`` where its heading says so."""
     quantity: Quantity | None = None

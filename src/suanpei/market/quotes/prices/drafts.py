@@ -13,7 +13,7 @@ from suanpei.market.quotes.prices.tax_sides import join_quoted_side, join_tax_si
 from suanpei.market.quotes.prices.totals import Total
 from suanpei.market.quotes.quoted import Place
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
-from suanpei.market.quotes.text.term import NO_TERMS, Terms
+from suanpei.market.quotes.text.term import LONG_PERIODS, NO_TERMS, PERIOD_OF_PRICING, Terms
 from suanpei.market.quotes.text.unit import NO_UNIT, join_units
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.clue import ClueReader
 
 
+_COUNTED_IN = {"node": "machine", "card": "card"}
+"""What a column of units (台, 卡) says that the quantity of a row with a total counts."""
 _REMARK_ROLES = frozenset({"note", "text"})
 """Columns that may hold a further price beside those of the price columns."""
 
@@ -47,13 +49,15 @@ class DraftMaker:
     def make(self, block: Block, entry: Entry) -> list[Draft]:
         """Make one draft per price of an entry, or one without a price."""
         drafts = self._make(block, entry)
-        if entry.totals:
+        if entry.totals and not drafts[0].is_total:
             drafts[0].totals = tuple(self._read_total(entry, column, text) for column, text in entry.totals)
         return drafts
 
     def _make(self, block: Block, entry: Entry) -> list[Draft]:
         self._currency = block.currency
         base = self._rows.read(block, entry)
+        if entry.totals and not entry.prices and (totals := self._of_totals(base)):
+            return totals
         drafts = [draft for column, text in entry.prices for draft in self._of_price_cell(base, column, text)]
         priced = [draft for draft in drafts if draft.amount is not None]
         if priced:
@@ -81,6 +85,38 @@ class DraftMaker:
             scale=heading.unit_scale or 1,
             currency=(amount.currency if amount else None) or heading.currency,
         )
+
+    def _of_totals(self, base: Row) -> list[Draft]:
+        """Make the draft of a row whose only sums are totals, of one that names its time where there is one."""
+        entry, unit = base.entry, base.facts.clues.unit
+        counted = _COUNTED_IN.get((unit.billed if unit else None) or "")
+        drafts: list[Draft] = []
+        totals: dict[int, Total] = {}
+        for column, text in entry.totals:
+            draft, total = self._of_price_cell(base, column, text)[0], self._read_total(entry, column, text)
+            if draft.amount is None or entry.header is None:
+                continue
+            draft.is_total = True
+            draft.unit_scale = 1 if draft.amount.is_scaled else total.scale
+            draft.unit = replace(
+                total.unit, period=total.unit.period or self._heading_period(entry.header.headings[column])
+            )
+            if draft.stock is not None and not draft.stock.unit and counted:
+                draft.stock = replace(draft.stock, unit=counted)
+            drafts.append(draft)
+            totals[id(draft)] = total
+        joined = sorted(join_tax_sides(drafts), key=lambda one: one.unit.period is None)
+        if joined:
+            joined[0].totals = tuple(totals[id(one)] for one in joined[1:])
+        return joined[:1]
+
+    def _heading_period(self, heading: str) -> str | None:
+        """Give the time that the heading of a total begins with: 月总价, monthly total."""
+        words, text = self._clues.words, plain(heading)
+        if found := words.periods.pattern.match(text):
+            return words.periods.group(found.group())
+        found = words.pricing.pattern.match(text)
+        return {**PERIOD_OF_PRICING, **LONG_PERIODS}.get(words.pricing.group(found.group())) if found else None
 
     def _is_open(self, text: str) -> bool:
         """Tell whether a cell says that its price is to be asked for: 面议."""

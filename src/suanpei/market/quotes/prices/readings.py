@@ -17,9 +17,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.market.quotes.prices.discounts import add_discount
 from suanpei.market.quotes.prices.likely import take_likely
 from suanpei.market.quotes.prices.pflops import count_pflops, dense_pflops
 from suanpei.market.quotes.prices.plausible import FAR_FLAG, MOST_OTHER_UNITS, OTHER_UNIT, flag_far
+from suanpei.market.quotes.prices.row_totals import list_total_options
 from suanpei.market.quotes.prices.unit_options import OPEN_PERIODS, Option, UnitKey, list_options, period_options
 from suanpei.market.quotes.quoted import Reading
 from suanpei.market.quotes.text.charge import host_per_card
@@ -63,12 +65,14 @@ class Settler:
             draft.usual_gpus = self._usual_gpus(draft)
         if draft.amount is None or draft.currency is None:
             return
-        if draft.unit.billed == "pflops":
+        if draft.is_total:
+            self._settle_total(draft)
+        elif draft.unit.billed == "pflops":
             self._settle_pflops(draft)
         else:
-            self._settle_unit(draft)
+            self._settle_unit(draft, self._priced(draft))
         if draft.terms.kept_fraction is not None:
-            _add_discount(draft)
+            add_discount(draft)
         if "component_price" in draft.flags:
             draft.host = host_per_card(draft.charges)
 
@@ -76,7 +80,7 @@ class Settler:
         """Find the band that a reading is held against."""
         if not draft.card.candidates or draft.currency is None:
             return None
-        whole_months = billed in ("node", "instance") and gpus > 1 and period_hours >= THIRTY_DAYS_HOURS
+        whole_months = billed in ("node", "instance", "total") and gpus > 1 and period_hours >= THIRTY_DAYS_HOURS
         return self._bands.find(
             draft.card.candidates, draft.currency, whole_months=whole_months, pricing=draft.terms.pricing or ""
         )
@@ -131,8 +135,20 @@ class Settler:
             band=self.band(draft, option.billed, option.period_hours, gpus),
         )
 
-    def _settle_unit(self, draft: Draft) -> None:
-        priced = self._priced(draft)
+    def _settle_total(self, draft: Draft) -> None:
+        """Read a total by the count and the term of its row, and settle a count that says neither card nor machine."""
+        options = list_total_options(draft, self._usual_gpus(draft))
+        self._settle_unit(draft, tuple(self._price(draft, option) for option in options))
+        if draft.taken is None:
+            return
+        draft.flags -= {"unit_missing_inferred"}
+        draft.flag("price_from_total")
+        factor = self._rate_of[cast("str", draft.currency)] * draft.unit_scale
+        if draft.stock is not None and not draft.stock.unit:
+            cards = factor / draft.taken / draft.readings[0].period_hours
+            draft.stock = replace(draft.stock, count=int(cards), unit="card")
+
+    def _settle_unit(self, draft: Draft, priced: tuple[_Priced, ...]) -> None:
         if not priced:
             draft.flag("unit_missing")
             return
@@ -269,24 +285,3 @@ def _take(draft: Draft, number: int, priced: Sequence[_Priced], readings: list[R
     draft.is_plausible = readings[number].is_plausible
     others = [*readings[:number], *readings[number + 1 :]]
     draft.readings = [readings[number], *sorted(others, key=lambda one: one.is_plausible is not True)]
-
-
-def _add_discount(draft: Draft) -> None:
-    """Apply a discount only where the price is said to be before it; else show what it would give."""
-    kept, terms = draft.terms.kept_fraction, draft.terms
-    if kept is None or draft.taken is None or terms.is_discount_applied:
-        return
-    percent = f"{float((1 - kept) * 100):g}"
-    first = draft.readings[0]
-    reduced = replace(
-        first,
-        amount=first.amount * kept,
-        why=Message("with the discount of {percent} % that the words name", percent=percent),
-    )
-    if terms.is_discount_applied is False:
-        draft.flag(f"discount_{percent}pct_applied")
-        draft.taken *= kept
-        draft.readings = [reduced, *draft.readings]
-    else:
-        draft.flag(f"discount_{percent}pct_not_applied")
-        draft.readings = [first, reduced, *draft.readings[1:]]

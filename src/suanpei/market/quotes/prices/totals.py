@@ -51,7 +51,7 @@ def check_total(draft: Draft, total: Total, count: int | None) -> tuple[Question
     if total.amount is None or not draft.readings or draft.amount is None or draft.taken is None or not same_currency:
         return None, unused
     reading = draft.readings[0]
-    if reading.billed == "pflops" or draft.terms.kept_fraction is not None:
+    if reading.billed in ("pflops", "total") or draft.terms.kept_fraction is not None:
         return None, unused
     price_gpus = 1 if reading.billed == "card" else draft.unit_gpus
     if not price_gpus:

@@ -18,6 +18,7 @@ from suanpei.market.quotes.document import Line
 from suanpei.market.quotes.layout.header import make_header, turn_header
 from suanpei.market.quotes.layout.heading_reader import PLAIN_NUMBER, is_too_long
 from suanpei.market.quotes.layout.quantity import QuantityReader
+from suanpei.market.quotes.tables.sized_columns import SizedColumns
 from suanpei.market.quotes.text.clues import NO_CLUES
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.layout.lines import LineReader
     from suanpei.market.quotes.layout.quantity import Quantity
     from suanpei.market.quotes.text.clue import ClueReader
+    from suanpei.market.quotes.text.unit import Unit
 
 _Words = tuple[tuple[int, "Cell | Quantity"], ...]
 _LEAST_COLUMNS = 2
@@ -64,16 +66,17 @@ class GridReader:
         self._kinds = kinds
         self._clues = clues
         self._quantities = QuantityReader(clues.words)
+        self._sized = SizedColumns(clues)
 
     def read_grid(
-        self, lines: Sequence[Line], position: int, *, is_priced: bool, is_seller_known: bool
+        self, lines: Sequence[Line], position: int, *, said: Unit | None, is_seller_known: bool
     ) -> Header | None:
         """Read the line at a position as the headings of a grid; None where it is none.
 
         Args:
             lines: Of the sheet. [-]
             position: Of the line. [-]
-            is_priced: Whether a remark above says what prices are for. [-]
+            said: What a remark above says that prices are for; None where none does. [-]
             is_seller_known: Whether the seller of the table is named: unknown headings are then no sellers. [-]
         """
         cells = lines[position].cells
@@ -90,9 +93,12 @@ class GridReader:
             )
         if "card" not in roles and "instance" not in roles:
             return self._of_ways(lines, position, roles)
+        sized = self._of_sizes(lines, position, roles) if said is None or said.billed is None else None
+        if sized is not None:
+            return sized
         words = self._quantity_words(cells)
         is_tiered = len(words) >= _LEAST_COLUMNS
-        if not is_tiered and ("price" in roles or not (is_priced or any(map(self._has_money, cells)))):
+        if not is_tiered and ("price" in roles or not (said or any(map(self._has_money, cells)))):
             return None
         below = self._rows_below(lines, position)
         if not is_tiered:
@@ -121,6 +127,28 @@ class GridReader:
             return None
         settled = ["price" if column in ways else role for column, role in enumerate(roles)]
         return make_header(lines[position].row, cells, ["card", *settled[1:]])
+
+    def _of_sizes(self, lines: Sequence[Line], position: int, roles: Sequence[str | None]) -> Header | None:
+        """Read a line whose headings of prices are numbers of cards, each price for so many; else None."""
+        cells = lines[position].cells
+        headings = {column: _unpriced(cell) for column, cell in enumerate(cells) if cell}
+        sizes = self._sized.find(headings, self._rows_below(lines, position))
+        money = {column: self._money(cell) for column, cell in enumerate(cells)}
+        corner = next((one for column, one in money.items() if one and column not in sizes), "")
+        if not sizes or any(self._is_billed(money[column] or corner) for column in sizes):
+            return None
+        named = [
+            f"{money[column] or corner}{sizes[column]}" if column in sizes else cell
+            for column, cell in enumerate(cells)
+        ]
+        return make_header(
+            lines[position].row, named, ["price" if column in sizes else role for column, role in enumerate(roles)]
+        )
+
+    def _is_billed(self, money: str) -> bool:
+        """Tell whether a unit in brackets says what an amount is for."""
+        unit = self._clues.read("heading", money).unit if money else None
+        return unit is not None and unit.billed is not None
 
     def read_turned(self, lines: Sequence[Line], position: int) -> TurnedTable | None:
         """Read the lines from a position on as a turned table; None where they are none."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line, name_cell
-from suanpei.market.quotes.layout.entries import Block, Entry, SheetContent, find_idle_remarks
+from suanpei.market.quotes.layout.entries import Entry, SheetContent
 from suanpei.market.quotes.layout.header import rank
 from suanpei.market.quotes.layout.heading_units import complete_row
 from suanpei.market.quotes.layout.quantity import Quantity
 from suanpei.market.quotes.tables.grids import GridReader
+from suanpei.market.quotes.tables.sections import Sections
 from suanpei.market.quotes.tables.sheet_lines import DittoFiller, first_column, remark_of, unrepeated
 from suanpei.market.quotes.tables.unknown_numbers import UnknownNumbers
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
@@ -34,7 +35,14 @@ class TableReader:
     """Reads one sheet of lines of cells."""
 
     def __init__(
-        self, sheet: Sheet, headers: HeaderReader, lines: LineReader, clues: ClueReader, *, is_titled: bool
+        self,
+        sheet: Sheet,
+        headers: HeaderReader,
+        lines: LineReader,
+        clues: ClueReader,
+        *,
+        heading: Remark | None,
+        is_titled: bool,
     ) -> None:
         """Begin a sheet.
 
@@ -43,6 +51,7 @@ class TableReader:
             headers: Reader of headings. [-]
             lines: Reader of lines that are no rows. [-]
             clues: Reader of cells. [-]
+            heading: A line of text above it that names the card of its rows; None where there is none. [-]
             is_titled: Whether a title names the seller. [-]
         """
         self._name = sheet.name
@@ -53,13 +62,11 @@ class TableReader:
         self._grids = GridReader(headers, lines, clues)
         self._is_titled = is_titled
         self._content = SheetContent()
-        self._remarks: list[Remark] = []
-        self._sheet_remarks: list[Remark] = []
+        self._sections = Sections(sheet.name, lines, clues, self._content, heading=heading)
+        self._is_apart = False
         self._header: Header | None = None
         self._ditto = DittoFiller(clues.words)
         self._heading_rows: tuple[int, ...] = ()
-        self._table: list[Block] = []
-        self._block = Block()
         self._numbers = UnknownNumbers(sheet.name, clues)
 
     def read(self) -> SheetContent:
@@ -68,16 +75,17 @@ class TableReader:
         position = 0
         while position < len(lines):
             position += self._take(lines, position)
-        self._close_table()
+        self._name_empty_table()
+        self._sections.close(is_ended=True)
+        self._sections.end()
         self._content.unread += self._numbers.name()
-        self._content.idle = find_idle_remarks(self._content, self._remarks)
         return self._content
 
     def _take(self, lines: Sequence[Line], position: int) -> int:
         """Take a line, or several that are one heading or one turned table; give how many."""
         line = lines[position]
-        is_apart = position > 0 and line.row > lines[position - 1].row + 1
-        if self._header is not None and not is_apart and self._names_card(line, self._header):
+        self._is_apart = position > 0 and line.row > lines[position - 1].row + 1
+        if self._header is not None and not self._is_apart and self._names_card(line, self._header):
             self._take_row(line, self._header)
             return 1
         turned = self._grids.read_turned(lines, position)
@@ -85,7 +93,10 @@ class TableReader:
             self._take_turned(turned)
             return turned.height
         grid = self._grids.read_grid(
-            lines, position, is_priced=self._is_priced(), is_seller_known=self._is_titled or bool(self._block.seller)
+            lines,
+            position,
+            said=self._sections.unit,
+            is_seller_known=self._is_titled or bool(self._sections.block.seller),
         )
         if grid is not None:
             self._open_table(grid, line)
@@ -95,7 +106,11 @@ class TableReader:
             return 1
         is_row = self._header is not None and self._headers.is_row_of(self._header, line.cells)
         may_be_double = position + 1 < len(lines) and not is_row
-        double = self._headers.read_double(line, lines[position + 1]) if may_be_double else None
+        double = (
+            self._headers.read_double(line, lines[position + 1], is_sold=self._sections.has_heading)
+            if may_be_double
+            else None
+        )
         if double is not None:
             self._open_table(double, line, lines[position + 1])
             return 2
@@ -111,15 +126,9 @@ class TableReader:
             reason = Message("no accelerator is named: {words}", words=words[:120])
             self._content.unread.append((name_cell(self._name, row, column), reason))
 
-    def _is_priced(self) -> bool:
-        """Tell whether a remark above says what prices are for."""
-        remarks = (*self._block.remarks, *self._sheet_remarks)
-        said = [self._clues.read("section", remark.text) for remark in remarks]
-        return any(clues.unit is not None and clues.unit.period for clues in said)
-
     def _take_other(self, line: Line) -> None:
         """Take a line that names no card where cards stand."""
-        header = self._headers.read(line.row, line.cells)
+        header = self._headers.read(line.row, line.cells, is_sold=self._sections.has_heading)
         running = self._header
         if header is not None and not (running is not None and self._headers.is_row_of(running, line.cells)):
             self._open_table(header, line)
@@ -127,6 +136,8 @@ class TableReader:
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
         elif self._kinds.is_note(line.cells) or self._kinds.is_date(line.cells):
             self._take_remark(line, is_note=self._kinds.is_note(line.cells))
+        elif self._kinds.is_part(line.cells):
+            self._sections.take_part(line)
         elif self._header is None or self._header.rows:
             self._take_headless(line)
         else:
@@ -136,77 +147,30 @@ class TableReader:
         """Start a table; the same headings again are skipped, a heading line right above belongs to the new table."""
         if self._header is not None and header.headings == self._header.headings:
             return
-        carried = self._block if not self._block.entries else Block(seller=self._block.seller)
-        self._close_table()
+        self._name_empty_table()
+        self._sections.open(has_cards=bool(header.card_columns) or header.names_cards, is_apart=self._is_apart)
         self._header = header
         self._heading_rows = tuple(line.row for line in lines)
         self._content.units += [
             remark_of(self._name, line) for line in lines[1:] if self._headers.are_units(line.cells)
         ]
         self._ditto.clear()
-        self._block = Block(seller=carried.seller, remarks=carried.remarks)
-        self._table = [self._block]
 
-    def _close_table(self) -> None:
-        """Close the running table; headings without a row are named."""
-        if self._header is not None and not any(block.entries for block in self._table):
+    def _name_empty_table(self) -> None:
+        """Name headings without a row."""
+        if self._header is not None and not self._sections.has_rows:
             words = " ".join(filter(None, self._header.headings))[:120]
             reason = Message("headings below which no offer stands: {words}", words=words)
             self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
-        for block in self._table or [self._block]:
-            block.remarks += self._sheet_remarks
-            if block.entries:
-                self._content.blocks.append(block)
-        self._table = []
 
     def _take_remark(self, line: Line, *, is_note: bool) -> None:
-        """Keep a remark where it holds; one that says nothing of prices or terms is listed."""
-        remark = remark_of(self._name, line, is_note=is_note)
-        text = remark.text
-        is_single = sum(1 for cell in line.cells if cell) == 1
-        seller = None if is_note else self._kinds.seller_of(text) or (self._kinds.company(text) if is_single else None)
-        if seller:
-            self._start_block(seller)
-            return
-        if not self._says_something(text):
-            kind = Message("a remark") if is_note else Message("a title or remark")
-            self._leave(line, Message("{kind} without terms or prices: {words}", kind=kind, words=text[:120]))
-            return
-        self._remarks.append(remark)
-        has_rows = any(block.entries for block in self._table)
-        if self._header is None:
-            self._sheet_remarks.insert(0, remark)
-        elif not has_rows:
-            self._block.remarks.insert(0, remark)
-        elif self._kinds.speaks_of_above(text) or is_note or self._kinds.is_date(line.cells):
-            for block in self._table:
-                block.remarks.append(remark)
-        else:
-            self._start_block(self._block.seller, [remark])
-        if self._header is not None and is_single and not is_note and not self._kinds.speaks_of_above(text):
-            self._block.currency = self._clues.read("section", text).currency or self._block.currency
-
-    def _start_block(self, seller: str, remarks: list[Remark] | None = None) -> None:
-        """Begin a section of the same table: what its heading says holds for the rows below."""
-        if self._block.entries or self._header is None:
-            self._block = Block(seller=seller, remarks=list(remarks or []))
-            self._table.append(self._block)
-        else:
-            self._block.seller = seller or self._block.seller
-            self._block.remarks[:0] = remarks or []
-
-    def _says_something(self, text: str) -> bool:
-        clues = self._clues.read("section", text)
-        date = self._clues.read_date(text)
-        return date.day is not None or date.end is not None or date.valid_days is not None or clues.is_telling
+        self._sections.take(line, is_note=is_note, has_header=self._header is not None, is_apart=self._is_apart)
 
     def _take_headless(self, line: Line) -> None:
         """Read a line before any heading: an offer where its own cells say so, else a title or remark."""
         given = [cell for cell in line.cells if cell]
         if self._kinds.has_card(given) and any(self._has_price(cell) for cell in given):
-            if not self._table:
-                self._table = [self._block]
-            self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
+            self._sections.add(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
             self._content.headless_rows.append(name_cell(self._name, line.row))
         elif len(given) > _MOST_REMARK_CELLS and self._kinds.has_card(given):
             self._leave(
@@ -218,6 +182,11 @@ class TableReader:
     def _has_price(self, cell: str) -> bool:
         text = plain(cell)
         return bool(self._clues.read("text", cell).amounts) or self._clues.words.no_price.has(text)
+
+    def _is_price(self, cell: str) -> bool:
+        """Tell whether a cell of a column of prices is one, of whatever it be, or stands for one."""
+        clues = self._clues.read("price", cell)
+        return bool(clues.amounts or clues.charges) or self._clues.words.no_price.has(plain(cell))
 
     def _take_row(self, line: Line, header: Header) -> None:
         """Read a row of a table; a row of tables that stand side by side is one row of each."""
@@ -245,18 +214,19 @@ class TableReader:
         named = [self._given(line, column) for column in header.card_columns]
         has_card = any(named)
         is_short = len(given) <= _MOST_REMARK_CELLS and len(header.headings) > len(given)
-        if is_short and not prices and not self._names_card(line, header):
+        if is_short and not any(self._is_price(text) for _, text in prices) and not self._names_card(line, header):
             if self._kinds.has_card(given) and any(self._clues.read("text", cell).amounts for cell in given):
-                self._block.entries.append(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
+                self._sections.add(Entry(row=line.row, cells=tuple(("text", cell) for cell in given)))
             else:
                 self._take_remark(line, is_note=False)
             return
         has_card = has_card or header.names_cards
-        if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
+        if not has_card and not self._kinds.has_card(given) and not self._sections.names_card:
             self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
             return
         known = len(cells)
-        if not self._kinds.has_card(cells) and any(map(self._kinds.is_beside, named)):
+        goods = named if header.card_columns else [self._given(line, column) for column in header.goods]
+        if not self._kinds.has_card(cells) and any(map(self._kinds.is_beside, goods)):
             self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
             return
         row = complete_row(cells, header, self._clues)
@@ -266,7 +236,7 @@ class TableReader:
             self._take_across(line, header, row)
             return
         totals = tuple((column, cells[column]) for column in header.totals if column < known and cells[column])
-        self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
+        self._sections.add(Entry(row=line.row, cells=tuple(row), prices=prices, totals=totals, header=header))
 
     def _take_across(self, line: Line, header: Header, row: list[Cell]) -> None:
         """Read a row of a grid: every cell below a name is a price of what that names, any other one of the row."""
@@ -275,21 +245,18 @@ class TableReader:
             (column, text) for column in header.prices if column not in named and (text := self._given(line, column))
         )
         if rest:
-            self._block.entries.append(Entry(row=line.row, cells=tuple(row), prices=rest, header=header))
+            self._sections.add(Entry(row=line.row, cells=tuple(row), prices=rest, header=header))
         for column, word in header.words:
             if text := self._given(line, column):
                 quantity = word if isinstance(word, Quantity) else None
                 cells = tuple(row) if isinstance(word, Quantity) else tuple(sorted((*row, word), key=rank))
                 prices = ((column, text),)
                 entry = Entry(row=line.row, cells=cells, prices=prices, quantity=quantity, header=header)
-                self._block.entries.append(entry)
+                self._sections.add(entry)
 
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
         return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
-
-    def _remarks_name_card(self) -> bool:
-        return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)
 
     def _given(self, line: Line, column: int) -> str:
         text = line.cells[column] if column < len(line.cells) else ""
