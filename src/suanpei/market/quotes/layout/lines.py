@@ -158,7 +158,7 @@ class LineReader:
 
     def has_card(self, cells: Sequence[str]) -> bool:
         """Tell whether a card of the catalogue, or a cloud's instance, is named."""
-        return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
+        return any(map(self._cards.is_named, cells))
 
     def is_beside(self, text: str) -> bool:
         """Tell whether a cell where cards stand names what is rented beside them: storage, bandwidth, a CPU node."""
