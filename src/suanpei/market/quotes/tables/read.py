@@ -56,7 +56,7 @@ class TableReader:
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
         self._header: Header | None = None
-        self._ditto = DittoFiller(clues.words)
+        self._ditto = DittoFiller(lines)
         self._heading_rows: tuple[int, ...] = ()
         self._table: list[Block] = []
         self._block = Block()
