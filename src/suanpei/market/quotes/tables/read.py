@@ -286,7 +286,7 @@ class TableReader:
 
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
-        return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
+        return self._kinds.has_card([self._given(line, column) for column in header.card_columns])
 
     def _remarks_name_card(self) -> bool:
         return any(self._kinds.has_card([remark.text]) for remark in self._block.remarks)
