@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from suanpei.units import DAY_HOURS, MONTH_HOURS, YEAR_HOURS
@@ -85,7 +85,7 @@ class Tax:
             return 1 + self.rate_fraction
         return None
 
-    @property
+    @cached_property
     def flag(self) -> str | None:
         """Stable word for a tax that comes on top: ``tax_excluded``, ``tax_excluded_6pct``; None for any other."""
         if self.state != "out" or self.rate_fraction == 0:
@@ -99,11 +99,17 @@ class Tax:
             >>> [float(side) for side in read_tax("含税6%").split(Fraction(106))]
             [106.0, 100.0]
         """
-        factor, divisor = self.factor_in, self.divisor_out
+        factor_in, factor_out = self._exact_factors
         return (
-            None if factor is None else amount if factor == 1 else amount * Fraction(factor),
-            None if divisor is None else amount if divisor == 1 else amount / Fraction(divisor),
+            None if factor_in is None else amount if factor_in == 1 else amount * factor_in,
+            None if factor_out is None else amount if factor_out == 1 else amount * factor_out,
         )
+
+    @cached_property
+    def _exact_factors(self) -> tuple[Fraction | None, Fraction | None]:
+        """What the amount as quoted is multiplied by to have tax in it, and to have none; None is not known. [-]"""
+        factor, divisor = self.factor_in, self.divisor_out
+        return None if factor is None else Fraction(factor), None if divisor is None else 1 / Fraction(divisor)
 
     @property
     def divisor_out(self) -> Decimal | None:

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from suanpei.market.quotes.document import Line, Sheet, name_cell
-from suanpei.market.quotes.files.gathered import text_sheet, tidy
+from suanpei.market.quotes.files.gathered import Tidied, text_sheet
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ def read_delimited(text: str, gathered: Gathered) -> None:
 
 def _read_rows(lines: Sequence[str], delimiter: str, gathered: Gathered) -> tuple[Line, ...]:
     """Give the rows with stripped cells; blank ones are counted and left out."""
-    same: dict[str, str] = {}
+    tidied = Tidied()
     kept: list[Line] = []
     for row, record in enumerate(split_records(lines, delimiter), start=1):
-        stripped = [tidy(cell) for cell in record.cells]
+        stripped = tuple(map(tidied.__getitem__, record.cells))
         if not record.is_closed:
             gathered.leave(
                 name_cell(None, row),
@@ -119,7 +119,7 @@ def _read_rows(lines: Sequence[str], delimiter: str, gathered: Gathered) -> tupl
             )
         if any(stripped):
             gathered.count_cells(len(stripped))
-            kept.append(Line(row=row, cells=tuple(same.setdefault(cell, cell) for cell in stripped)))
+            kept.append(Line(row=row, cells=stripped))
     return tuple(kept)
 
 

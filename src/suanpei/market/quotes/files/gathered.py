@@ -21,6 +21,16 @@ def tidy(text: str) -> str:
     return text.strip(_OUTER)
 
 
+class Tidied(dict[str, str]):
+    """Each cell of a file to its text without outer space: cells that say the same become one text in memory."""
+
+    def __missing__(self, cell: str) -> str:
+        """Strip a cell that was not met before."""
+        text = tidy(cell)
+        self[cell] = text = self.setdefault(text, text)
+        return text
+
+
 class Gathered:
     """The parts of a `Document` while its file is read."""
 

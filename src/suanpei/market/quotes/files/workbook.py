@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanpei.market.quotes.document import Line, Sheet, name_cell
 from suanpei.market.quotes.files.archive import Package
-from suanpei.market.quotes.files.gathered import tidy
+from suanpei.market.quotes.files.gathered import Tidied, tidy
 from suanpei.market.quotes.files.limits import MOST_COLUMNS
 from suanpei.market.quotes.files.shown_numbers import read_number, write_date, write_plain
 from suanpei.market.quotes.files.workbook_parts import PLAIN, is_true, local_name, read_book, read_text
@@ -89,7 +89,7 @@ class _SheetReader:
         self._gathered = gathered
         self._rows: dict[int, tuple[str, ...]] = {}
         self._styles = {str(place): style for place, style in enumerate(book.styles)}
-        self._same: dict[str, str] = {}
+        self._same = Tidied()
         self._shown: dict[tuple[Style, str], str] = {}
         self._columns: dict[str, int] = {}
         self._merged: list[str] = []
@@ -137,9 +137,7 @@ class _SheetReader:
             text = self._read_cell(cell, row, column)
             if text is None:
                 continue
-            shown = same.get(text)
-            if shown is None:
-                shown = same[text] = tidy(text)
+            shown = same[text]
             if column >= MOST_COLUMNS and shown:
                 self._far.append((row, column))
             elif shown:

@@ -122,8 +122,8 @@ def read_book(package: Package) -> Book:
 
 def read_text(element: Any) -> SharedText:
     """Read a text of one or several runs: what is struck out apart, phonetic guides left out."""
-    if len(element) == 1 and element[0].tag.endswith("}t"):
-        return element[0].text or "", ""
+    if len(element) == 1 and (only := element[0]).tag.endswith("}t"):
+        return only.text or "", ""
     words: list[str] = []
     struck: list[str] = []
     for child in element:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.words import half_width, plain
@@ -81,10 +82,15 @@ def complete_row(cells: Sequence[str], header: Header, clues: ClueReader) -> lis
     row: list[Cell] = []
     for column, role in header.order:
         if column < len(cells) and (cell := cells[column]):
-            heading = header.headings[column]
-            completed = complete(role, cell, heading)
-            row.append((role, clues.name_charge(completed, heading) if role == "charges" else completed))
+            is_completed = role in _COMPLETED_ROLES
+            row.append(_complete_cell(role, cell, header.headings[column], clues) if is_completed else (role, cell))
     return row
+
+
+@lru_cache(maxsize=16_384)
+def _complete_cell(role: str, cell: str, heading: str, clues: ClueReader) -> Cell:
+    completed = complete(role, cell, heading)
+    return role, clues.name_charge(completed, heading) if role == "charges" else completed
 
 
 def _said_by_heading(cell: str, heading: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.words import half_width, plain
@@ -168,7 +169,12 @@ class LineReader:
 
     def has_card(self, cells: Sequence[str]) -> bool:
         """Tell whether a card of the catalogue, or a cloud's instance, is named."""
-        return any(cell and (self._cards.find(plain(cell)) or self._cards.find_instance(cell)) for cell in cells)
+        return any(map(self._cards.is_named, cells))
+
+    @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
+    def is_ditto(self, cell: str) -> bool:
+        """Tell whether a cell says that it is as the one above: 同上."""
+        return self._words.lines["ditto"].pattern.fullmatch(plain(cell)) is not None
 
     def names_one_card(self, text: str) -> bool:
         """Tell whether a line names one card, be it several times: H100/H800 are two."""

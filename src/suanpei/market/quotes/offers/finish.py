@@ -146,8 +146,27 @@ def count_cards(draft: Draft) -> int | None:
     return stock.count * cast("int", draft.unit_gpus) if sold_whole else stock.count
 
 
+def _term(draft: Draft) -> Term | None:
+    terms = draft.terms
+    hours = draft.readings[0].period_hours if draft.readings else None
+    return _make_term(terms.pricing, terms.minimum_hours, terms.billing_hours, hours)
+
+
 @lru_cache(maxsize=1_024)
-def _make_term(pricing: str | None, minimum_hours: Fraction | None) -> Term | None:
+def _make_term(
+    pricing: str | None, least: Fraction | None, billing_hours: Fraction | None, price_hours: Fraction | None
+) -> Term | None:
+    """Make the term of what is stated, and of the time that the price is for. [h]"""
+    if pricing is None and least is not None and price_hours is not None:
+        name = "on_demand" if price_hours <= 1 else "daily" if price_hours < PERIOD_HOURS["week"] else "monthly"
+        if least < PERIOD_HOURS["month"] or name != "on_demand":
+            pricing = name
+    fine = billing_hours or (price_hours if price_hours is not None and price_hours < 1 else None)
+    term = _join_term("on_demand" if fine is not None and pricing is None else pricing, least)
+    return term if fine is None or term is None or term.billing_hours > 1 else replace(term, billing_hours=float(fine))
+
+
+def _join_term(pricing: str | None, minimum_hours: Fraction | None) -> Term | None:
     """Join what is stated; None where neither a shortest rental nor a way of paying that says one is."""
     way = WAYS_OF_PAYING.get(pricing or "")
     if minimum_hours is None:
@@ -157,24 +176,6 @@ def _make_term(pricing: str | None, minimum_hours: Fraction | None) -> Term | No
     month, day = PERIOD_HOURS["month"], PERIOD_HOURS["day"]
     billing = month if minimum_hours >= month else day if minimum_hours >= day else Fraction(1)
     return Term(billing_hours=float(billing), minimum_hours=float(minimum_hours))
-
-
-def _term(draft: Draft) -> Term | None:
-    pricing, least = draft.terms.pricing, draft.terms.minimum_hours
-    if pricing is None and least is not None and draft.readings:
-        hours = draft.readings[0].period_hours
-        name = "on_demand" if hours <= 1 else "daily" if hours < PERIOD_HOURS["week"] else "monthly"
-        if least < PERIOD_HOURS["month"] or name != "on_demand":
-            pricing = name
-    fine = draft.terms.billing_hours or _fine_hours(draft)
-    term = _make_term("on_demand" if fine is not None and pricing is None else pricing, least)
-    return term if fine is None or term is None or term.billing_hours > 1 else replace(term, billing_hours=float(fine))
-
-
-def _fine_hours(draft: Draft) -> Fraction | None:
-    """Give the minute or second that the price is for. [h]"""
-    hours = draft.readings[0].period_hours if draft.readings else None
-    return hours if hours is not None and hours < 1 else None
 
 
 @lru_cache(maxsize=1_024)
@@ -285,9 +286,8 @@ def write_decimal(amount: Fraction) -> str:
 
 def _confidence(draft: Draft, flags: tuple[str, ...]) -> Confidence:
     """Rate how far the row's own words settle card, price and unit."""
-    found = set(flags)
-    if draft.taken is None or found & SUSPICIONS:
+    if draft.taken is None or not SUSPICIONS.isdisjoint(flags):
         return "low"
-    if found & INFERENCES or len(draft.readings) > 1 or draft.card.accelerator is None:
+    if not INFERENCES.isdisjoint(flags) or len(draft.readings) > 1 or draft.card.accelerator is None:
         return "medium"
     return "high"

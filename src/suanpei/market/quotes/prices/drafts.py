@@ -12,7 +12,7 @@ from suanpei.market.quotes.prices.rows import RowReader
 from suanpei.market.quotes.prices.tax_sides import join_quoted_side, join_tax_sides
 from suanpei.market.quotes.prices.totals import Total
 from suanpei.market.quotes.quoted import Place
-from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
+from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_conditions
 from suanpei.market.quotes.text.term import LONG_PERIODS, NO_TERMS, PERIOD_OF_PRICING, Terms
 from suanpei.market.quotes.text.unit import NO_UNIT, join_units
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _COUNTED_IN = {"node": "machine", "card": "card"}
 """What a column of units (台, 卡) says that the quantity of a row with a total counts."""
-_REMARK_ROLES = frozenset({"note", "text"})
-"""Columns that may hold a further price beside those of the price columns."""
 
 
 class DraftMaker:
@@ -125,10 +123,13 @@ class DraftMaker:
     def _of_remarks(self, base: Row) -> list[Draft]:
         """Make drafts of further prices in a row's remarks: amounts behind a way of paying, with what they are for."""
         drafts: list[Draft] = []
-        for role, text in base.entry.cells:
-            found = self._clues.read(role, text) if role in _REMARK_ROLES and base.entry.header else NO_CLUES
+        header = base.entry.header
+        if header is None:
+            return drafts
+        for role, text in base.facts.priced_remarks:
+            found = self._clues.read(role, text)
             for amount, label in zip(found.amounts, found.labels, strict=True):
-                place = self._place(base.entry, base.entry.header.column(role) if base.entry.header else None)
+                place = self._place(base.entry, header.column(role))
                 words = _as_written(text, amount)
                 if label and amount.unit.billed:
                     drafts.append(self._complete(base, NO_CLUES, NO_CLUES, amount, words, label, place=place))
@@ -189,12 +190,10 @@ class DraftMaker:
         """Join what amount, cell, row, heading and remarks say; the nearer to the amount, the more it counts."""
         facts, shared = base.facts, self._rows.shared
         row = facts.clues
-        near = (own, heading, row, shared) if own is not NO_CLUES or heading is not NO_CLUES else (row, shared)
-        said = join_clues(near) if near[0] is own else row if shared is NO_CLUES else join_clues(near)
+        terms, tax, flags = join_conditions((own, heading, row, shared))
         unit = amount.unit if amount is not None else NO_UNIT
         for other in (row, own, heading, shared):
             unit = unit if other.unit is None else join_units(unit, other.unit)
-        terms = said.terms or NO_TERMS
         by_distance = (row, own, heading, shared)
         said_currencies = (row.currency, own.currency, self._currency, heading.currency, shared.currency)
         currency = (amount.currency if amount is not None else None) or next(filter(None, said_currencies), None)
@@ -211,15 +210,15 @@ class DraftMaker:
             unit=unit,
             unit_scale=1 if amount is None or amount.is_scaled else _scale(by_distance),
             currency=currency,
-            terms=_bind(terms, label or (heading.terms.pricing if heading.terms else None)),
-            tax=said.tax or UNKNOWN_TAX,
+            terms=_bind(terms or NO_TERMS, label or (heading.terms.pricing if heading.terms else None)),
+            tax=tax or UNKNOWN_TAX,
             region=base.region,
             note=facts.note,
             stock=base.stock,
             date=base.date,
             header=base.entry.header,
             is_stock_blank=base.is_stock_blank,
-            flags=said.flags,
+            flags=flags,
             quantity=base.entry.quantity,
         )
         join_quoted_side(draft)

@@ -123,9 +123,10 @@ class Settler:
             has_host_price=any(charge.kind == "host" for charge in draft.row.charges),
         )
         key = (unit, draft.unit_scale, currency, draft.terms.pricing or "", draft.card.candidates)
-        if key not in self._options:
-            self._options[key] = tuple(self._price(draft, option) for option in list_options(unit))
-        return self._options[key]
+        priced = self._options.get(key)
+        if priced is None:
+            priced = self._options[key] = tuple(self._price(draft, option) for option in list_options(unit))
+        return priced
 
     def _price(self, draft: Draft, option: Option) -> _Priced:
         gpus = 1 if option.billed == "pflops" else int(option.divisor / option.period_hours)

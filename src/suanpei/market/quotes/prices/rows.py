@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _VARYING = frozenset({"seller", "index", "region", "date", "valid", "stock"})
 """Columns that differ from row to row and say nothing of the price."""
+_REMARK_ROLES = frozenset({"note", "text"})
+"""Columns that may hold dates, and further prices beside those of the price columns."""
 _BESIDE_CARD = frozenset({"instance", "gpus", "node", "form", "memory"})
 """Columns that may name the card where its own does not."""
 _MOST_REMEMBERED = 8_192
@@ -34,6 +36,8 @@ class Facts:
     instance_gpus: int | None
     clues: Clues
     note: str
+    priced_remarks: tuple[Cell, ...]
+    """Remarks that hold amounts."""
     date: QuoteDate
 
 
@@ -108,6 +112,7 @@ class RowReader:
         by_role: dict[str, str] = {}
         found: list[Clues] = []
         unpriced: list[str] = []
+        priced: list[Cell] = []
         dates: list[QuoteDate] = []
         read = self._clues.read
         for role, text in cells:
@@ -118,8 +123,10 @@ class RowReader:
                 found.append(clues)
             if role == "charges" and not (clues.charges or clues.flags) and plain(text) not in NOTHING_WORDS:
                 unpriced.append(text)
-            if role in ("note", "text") and (date := self._clues.read_date(text, role)) is not NO_DATE:
-                dates.append(date)
+            if role in _REMARK_ROLES:
+                priced += [(role, text)] if clues.amounts else []
+                date = self._clues.read_date(text, role)
+                dates += [] if date is NO_DATE else [date]
         card, instance_gpus = self._card(by_role, cells)
         clues = join_clues(found)
         note = "; ".join(filter(None, (by_role.get("note", ""), *unpriced)))
@@ -129,6 +136,7 @@ class RowReader:
             instance_gpus=instance_gpus,
             clues=clues,
             note=note if invoice in plain(note) else "; ".join(filter(None, (note, invoice))),
+            priced_remarks=tuple(priced),
             date=join_dates([*dates, self._shared_date]) if dates else self._shared_date,
         )
 

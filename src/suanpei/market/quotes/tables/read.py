@@ -65,7 +65,7 @@ class TableReader:
         self._sections = Sections(sheet.name, lines, clues, self._content, heading=heading)
         self._is_apart = False
         self._header: Header | None = None
-        self._ditto = DittoFiller(clues.words)
+        self._ditto = DittoFiller(lines)
         self._heading_rows: tuple[int, ...] = ()
         self._numbers = UnknownNumbers(sheet.name, clues)
 
@@ -256,7 +256,7 @@ class TableReader:
 
     def _names_card(self, line: Line, header: Header) -> bool:
         """Tell quickly whether a line is a row: a card of the catalogue stands where cards stand."""
-        return any(self._kinds.has_card((self._given(line, column),)) for column in header.card_columns)
+        return self._kinds.has_card([self._given(line, column) for column in header.card_columns])
 
     def _given(self, line: Line, column: int) -> str:
         text = line.cells[column] if column < len(line.cells) else ""

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import Line, name_cell
 from suanpei.market.quotes.layout.entries import Remark
-from suanpei.market.quotes.text.words import plain
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.layout.header import Header
-    from suanpei.market.quotes.text.words import QuoteWords
+    from suanpei.market.quotes.layout.lines import LineReader
 
 _SHORT_CELL = 4
 """A value such as 面议 may stand in every column of a row; a title is longer. [characters]"""
@@ -28,8 +27,8 @@ _TELLING_ROLES = (_MERGED_ROLES - {"seller", "region"}) | {"term", "pricing"}
 class DittoFiller:
     """Puts the cell above in place of 同上, and of blanks that a row which goes on with the one above begins with."""
 
-    def __init__(self, words: QuoteWords) -> None:
-        self._ditto = words.lines["ditto"].pattern
+    def __init__(self, lines: LineReader) -> None:
+        self._is_ditto = lines.is_ditto
         self._above: tuple[str, ...] = ()
         self._row_above = 0
 
@@ -69,14 +68,14 @@ class DittoFiller:
 
     def fill(self, line: Line) -> Line:
         """Fill a line of the running table; a column without a cell above keeps the word."""
-        above = self._above
-        self._row_above = line.row
-        cells = tuple(
-            above[column] if column < len(above) and cell and self._ditto.fullmatch(plain(cell)) else cell
-            for column, cell in enumerate(line.cells)
-        )
-        self._above = cells
-        return line if cells == line.cells else Line(row=line.row, cells=cells)
+        above, cells = self._above, line.cells
+        if any(map(self._is_ditto, cells)):
+            cells = tuple(
+                above[column] if column < len(above) and self._is_ditto(cell) else cell
+                for column, cell in enumerate(cells)
+            )
+        self._above, self._row_above = cells, line.row
+        return line if cells is line.cells else Line(row=line.row, cells=cells)
 
 
 def unrepeated(line: Line) -> Line:

@@ -30,8 +30,10 @@ class UnknownNumbers:
     def take(self, line: Line, header: Header) -> None:
         """Keep the numbers of a row, unless their heading gives them a meaning."""
         for column, role in header.order:
+            if role != "text":
+                continue
             text = line.cells[column] if column < len(line.cells) else ""
-            if role != "text" or not PLAIN_NUMBER.fullmatch(text):
+            if not PLAIN_NUMBER.fullmatch(text):
                 continue
             if self._clues.read("text", complete("text", text, header.headings[column])) is NO_CLUES:
                 self._found[header, column].append((header.cell(self._sheet, line.row, column), text))

@@ -94,6 +94,11 @@ class CardReader:
     def _find(self, text: str) -> tuple[tuple[int, int], ...]:
         return tuple(found.span() for found in self._mention.finditer(text))
 
+    @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
+    def is_named(self, written: str) -> bool:
+        """Tell whether a cell names a card of the catalogue, or a cloud's instance."""
+        return bool(written) and (bool(self._find(plain(written))) or self.find_instance(written) is not None)
+
     def without_names(self, written: str) -> str:
         """Take the names of cards out of a text as written, where they can be told: H100 80G IB has no link of 80G."""
         half = half_width(written)

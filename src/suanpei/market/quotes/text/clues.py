@@ -69,19 +69,16 @@ def join_clues(found: Iterable[Clues]) -> Clues:
     telling = [one for one in found if one is not NO_CLUES]
     if len(telling) <= 1:
         return telling[0] if telling else NO_CLUES
-    unit = terms = tax = unit_scale = currency = node_gpus = stock = implied = card_pflops = None
+    terms, tax, flags = join_conditions(telling)
+    unit = unit_scale = currency = node_gpus = stock = implied = card_pflops = None
     charges: tuple[Charge, ...] = ()
     amounts: tuple[Amount, ...] = ()
     labels: tuple[str, ...] = ()
-    flags = pflops_words = NO_FLAGS
+    pflops_words = NO_FLAGS
     links = place = invoice = ""
     for one in telling:
         if one.unit is not None:
             unit = one.unit if unit is None else join_units(unit, one.unit)
-        if one.terms is not None:
-            terms = one.terms if terms is None else join_terms(terms, one.terms)
-        if one.tax is not None:
-            tax = one.tax if tax is None else join_taxes(tax, one.tax)
         unit_scale = one.unit_scale if unit_scale is None else unit_scale
         currency = currency or one.currency
         node_gpus = one.node_gpus if node_gpus is None else node_gpus
@@ -93,7 +90,6 @@ def join_clues(found: Iterable[Clues]) -> Clues:
         place = place or one.place
         invoice = invoice or one.invoice
         charges = charges + one.charges if one.charges else charges
-        flags = flags | one.flags if one.flags else flags
         pflops_words = pflops_words | one.pflops_words if one.pflops_words else pflops_words
         if one.amounts:
             amounts, labels = amounts + one.amounts, labels + one.labels
@@ -116,3 +112,17 @@ def join_clues(found: Iterable[Clues]) -> Clues:
         place=place,
         invoice=invoice,
     )
+
+
+def join_conditions(found: Iterable[Clues]) -> tuple[Terms | None, Tax | None, frozenset[str]]:
+    """Join the terms, the tax and the flags that several cells state, those whose word counts first in front."""
+    terms = tax = None
+    flags = NO_FLAGS
+    for one in found:
+        if one.terms is not None:
+            terms = one.terms if terms is None else join_terms(terms, one.terms)
+        if one.tax is not None:
+            tax = one.tax if tax is None else join_taxes(tax, one.tax)
+        if one.flags:
+            flags = flags | one.flags if flags else one.flags
+    return terms, tax, flags
