@@ -18,7 +18,7 @@ from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.layout.entries import Block, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.text.date import NO_DATE
 from suanpei.market.quotes.text.words import as_positioned, half_width
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.document import Line, Sheet
@@ -99,7 +99,7 @@ class TextReader:
             if clues.amounts or clues.stock or not self._kinds.is_asked(said):
                 kept.append(entry)
             else:
-                reason = Message("what was asked for, without a price: {words}", words=said[:120])
+                reason = Message("what was asked for, without a price: {words}", words=excerpt(said))
                 self._content.unread.append((name_cell(self._name, entry.row), reason))
         block.entries = kept
 
@@ -129,7 +129,7 @@ class TextReader:
         self._speaker = self._speaker if sender is None else sender
         if is_buyer or self._kinds.is_wanted(text) or self._kinds.is_wanted(self._kinds.without_mark(rest)):
             self._remember_asked(line, half_width(rest))
-            self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+            self._leave(line, Message("somebody asks for machines: {words}", words=excerpt(text)))
             self._askers.add(self._speaker)
             return
         if sender is not None:
@@ -144,7 +144,7 @@ class TextReader:
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
             return
         if self._kinds.is_sale(rest):
-            self._leave(line, Message("machines for sale, not for rent: {words}", words=rest[:120]))
+            self._leave(line, Message("machines for sale, not for rent: {words}", words=excerpt(rest)))
             return
         rest = self._set_aside(line, rest)
         if not rest:
@@ -175,7 +175,7 @@ class TextReader:
             if self._kinds.is_aside(clause, is_beside=has_offer and (is_priced or clause not in priced))
         ]
         for aside in asides:
-            self._leave(line, Message("the price of another thing than a card: {words}", words=aside[:120]))
+            self._leave(line, Message("the price of another thing than a card: {words}", words=excerpt(aside)))
         return ", ".join(clause for clause in clauses if clause not in asides) if asides else text
 
     def _entries(self, row: int, piece: str) -> list[Entry]:
@@ -190,7 +190,7 @@ class TextReader:
         block = self._block if self._block.entries else self._block_before(clues)
         last = block.entries[-1] if block is not None else None
         if clues.amounts and self._speaker and self._speaker in self._askers:
-            self._leave(line, Message("said by who asks for machines: {words}", words=text[:120]))
+            self._leave(line, Message("said by who asks for machines: {words}", words=excerpt(text)))
             return
         if block is None and clues.amounts and self._asked is not None:
             self._answer(line, self._asked, text)
@@ -250,7 +250,7 @@ class TextReader:
         remark = Remark(cell=name_cell(self._name, line.row), text=text, is_note=is_note)
         if not (clues.is_telling or date.day or date.valid_days or date.end):
             if len(text) >= _LEAST_CHAT_WORDS:
-                self._leave(line, Message("no card, price or terms in: {words}", words=text[:120]))
+                self._leave(line, Message("no card, price or terms in: {words}", words=excerpt(text)))
             return
         self._remarks.append(remark)
         if len(self._blocks) == 1 and not self._block.entries and not self._block.seller:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def lend_remarks(contents: Sequence[SheetContent], kinds: LineReader) -> None:
             for target in targets:
                 lent[target].append((number, remark))
             if not targets:
-                reason = Message("a remark that holds for no offer: {words}", words=remark.text[:120])
+                reason = Message("a remark that holds for no offer: {words}", words=excerpt(remark.text))
                 content.unread.append((remark.cell, reason))
     for target, remarks in lent.items():
         nearest = [remark for _, remark in sorted(remarks, key=lambda one: (one[0] > target, abs(one[0] - target)))]

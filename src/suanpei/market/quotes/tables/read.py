@@ -13,7 +13,7 @@ from suanpei.market.quotes.tables.grids import GridReader
 from suanpei.market.quotes.tables.sheet_lines import DittoFiller, first_column, remark_of, unrepeated
 from suanpei.market.quotes.tables.unknown_numbers import UnknownNumbers
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ class TableReader:
         for line in turned.lines:
             self._take_row(line, turned.header)
         for row, column, words in turned.beside:
-            reason = Message("no accelerator is named: {words}", words=words[:120])
+            reason = Message("no accelerator is named: {words}", words=excerpt(words))
             self._content.unread.append((name_cell(self._name, row, column), reason))
 
     def _is_priced(self) -> bool:
@@ -150,7 +150,7 @@ class TableReader:
     def _close_table(self) -> None:
         """Close the running table; headings without a row are named."""
         if self._header is not None and not any(block.entries for block in self._table):
-            words = " ".join(filter(None, self._header.headings))[:120]
+            words = excerpt(" ".join(filter(None, self._header.headings)))
             reason = Message("headings below which no offer stands: {words}", words=words)
             self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
         for block in self._table or [self._block]:
@@ -170,7 +170,7 @@ class TableReader:
             return
         if not self._says_something(text):
             kind = Message("a remark") if is_note else Message("a title or remark")
-            self._leave(line, Message("{kind} without terms or prices: {words}", kind=kind, words=text[:120]))
+            self._leave(line, Message("{kind} without terms or prices: {words}", kind=kind, words=excerpt(text)))
             return
         self._remarks.append(remark)
         has_rows = any(block.entries for block in self._table)
@@ -235,7 +235,7 @@ class TableReader:
         for part in header.parts:
             orphans = [column for column in part.prices if named and part not in named and self._given(line, column)]
             for column in orphans:
-                reason = Message("no accelerator is named: {words}", words=line.cells[column][:120])
+                reason = Message("no accelerator is named: {words}", words=excerpt(line.cells[column]))
                 self._content.unread.append((name_cell(self._name, line.row, column), reason))
 
     def _take_single(self, line: Line, header: Header) -> None:
@@ -253,11 +253,13 @@ class TableReader:
             return
         has_card = has_card or header.names_cards
         if not has_card and not self._kinds.has_card(given) and not self._remarks_name_card():
-            self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
+            self._leave(line, Message("no accelerator is named: {words}", words=excerpt(" ".join(given))))
             return
         known = len(cells)
         if not self._kinds.has_card(cells) and any(map(self._kinds.is_beside, named)):
-            self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
+            self._leave(
+                line, Message("rented beside the cards, no card itself: {words}", words=excerpt(" ".join(given)))
+            )
             return
         row = complete_row(cells, header, self._clues)
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]
