@@ -70,6 +70,20 @@ class Wording:
         return self.by_language["en"]
 
 
+MOST_EXCERPT_CHARACTERS = 120
+"""Of a text that a message quotes: enough to find it again. [-]"""
+
+
+def excerpt(text: str) -> str:
+    """Give the beginning of a text of the user's, for a message that quotes it; a cut is shown as ``…``.
+
+    Example:
+        >>> excerpt("H800"), len(excerpt("H" * 5000))
+        ('H800', 121)
+    """
+    return text if len(text) <= MOST_EXCERPT_CHARACTERS else f"{text[:MOST_EXCERPT_CHARACTERS]}…"
+
+
 def name_duration(duration_s: float) -> Message:
     """Write a duration for a person, with its unit in the reader's language: ``7.4 days``, ``7.4 天``. [s]
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from suanpei.errors import InputError
+from suanpei.machine.table import MOST_TEXT_BYTES
 from suanpei.market.charge_cells import CHARGE_COLUMNS
 from suanpei.market.cost import RunHours, make_bills
 from suanpei.market.offer import explain_conversions
-from suanpei.market.offers_file import COLUMNS
+from suanpei.market.offers_file import COLUMNS, read_offer_lines
 from suanpei.market.price_rows import is_in_region
 from suanpei.market.terms import Charges, Payment, Term
 from suanpei.messages import Message
@@ -177,3 +178,34 @@ def test_the_columns_are_those_of_the_price_table_with_count_and_charges() -> No
     table = load_catalogue().table("offers_cn")
     assert set(COLUMNS) == {*table[0].cells, "count", *CHARGE_COLUMNS}
     assert {field.name for terms in (Charges, Payment) for field in fields(terms)} == set(CHARGE_COLUMNS)
+
+
+def test_a_file_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "offers.csv"
+    header = b"provider,gpu,price_per_hour,currency,count\n"
+    with path.open("wb") as file:
+        file.write(header)
+        file.truncate(MOST_TEXT_BYTES + 1)
+    with pytest.raises(InputError, match=r"offers\.csv is larger than 64 MiB"):
+        read_offer_lines(path, str)
+
+
+@pytest.mark.parametrize("column", ["price_per_hour", "currency", "count", "term", "tax", "tier", "date", "set_up"])
+def test_an_endless_cell_is_not_said_again_whole(tmp_path: Path, column: str) -> None:
+    columns = ("provider", "gpu", "price_per_hour", "currency", "count", "term", "tax", "tier", "date", "set_up")
+    cells = dict(zip(columns, ("甲", "A800", "6.2", "CNY", "8", *[""] * 5), strict=True)) | {column: "甲" * 5000}
+    path = _write(tmp_path / "o.csv", ",".join(columns), ",".join(cells.values()))
+    try:
+        (offer,) = load_offers(path)
+    except InputError as error:
+        assert len(str(error)) < 500
+        assert "…" in str(error)
+    else:
+        assert column == "tax"
+        assert offer.tax.state == "unknown"
+
+
+def test_an_endless_column_is_not_said_again_whole(tmp_path: Path) -> None:
+    path = _write(tmp_path / "o.csv", f"{HEADER},{'甲' * 5000}", f"{FULL},1")
+    with pytest.raises(InputError, match="unknown or repeated column 甲{120}…;"):
+        load_offers(path)

@@ -201,6 +201,29 @@ def test_differences_are_said_in_words(tmp_path: Path) -> None:
     assert not any("as quoted" in word for word in said)
 
 
+def test_two_plans_that_are_not_equally_sure_differ_in_words(tmp_path: Path) -> None:
+    documents = [document_of(on_offers()) for _ in range(2)]
+    (first,), (second,) = ([document["plans"][0]] for document in documents)
+    first["estimate"]["class"], second["estimate"]["class"] = "A", "C"
+    first["run"] |= {"days": 10, "low_days": 9, "high_days": 12}
+    second["run"] |= {"days": 10, "low_days": 5, "high_days": 25}
+    second["cost"]["high_tax_in"] = 3 * second["cost"]["ranked_total"]
+    b = save(tmp_path, "b.json", documents[1])
+    result = compare_plans(save(tmp_path, "a.json", documents[0]), b)
+    assert result.days.ratio == 1
+    said = [str(word) for word in result.words]
+    assert said[:2] == [
+        "class of the validation, which the interval rests on: A in A, C in B",
+        "90 % interval of the days: -10% / +20% in A, -50% / +150% in B",
+    ]
+    assert said[2].startswith("interval of the cost with tax: ")
+    assert said[2].endswith("/ +200% in B")
+    # a file of an older version may hold neither
+    del first["estimate"]["class"], first["run"]["low_days"], first["cost"]["high_tax_in"]
+    older = compare_plans(save(tmp_path, "older.json", documents[0]), b)
+    assert [str(word).partition(": ")[2].partition(" ")[0] for word in older.words] == ["–", "–", "–"]
+
+
 def test_plans_of_older_versions_are_compared_as_quoted(tmp_path: Path) -> None:
     documents = [document_of(on_offers()) for _ in range(2)]
     for plan in documents[0]["plans"]:

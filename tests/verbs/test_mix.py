@@ -390,3 +390,9 @@ def test_a_file_of_other_text_is_refused_in_a_few_words(tmp_path: Path) -> None:
 def test_an_error_names_the_option_that_was_given(options: dict[str, Any], named: str) -> None:
     with pytest.raises(InputError, match=f"^{named}"):
         find_mix(ask(phases="64x2d", **options))
+
+
+def test_a_card_that_no_offer_has_is_said(tmp_path: Path) -> None:
+    file = write_offers(tmp_path, "甲,A800,6.5,CNY,64,hourly,card,含税,8x200G RoCE,platform")
+    result = find_mix(ask(phases="train:8x2d", offers=file, gpu=("A800", "4090")))
+    assert "gpu: no offer has RTX-4090" in [str(note) for note in result.assumptions]

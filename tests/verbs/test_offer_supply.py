@@ -310,3 +310,12 @@ def test_a_budget_keeps_the_offer_that_keeps_it(tmp_path: Path) -> None:
     assert first.cost is not None
     assert first.cost.total.amount <= hourly.total.amount * 3
     assert first.constraint_probability >= 0.9
+
+
+def test_a_card_that_no_offer_has_is_said(tmp_path: Path) -> None:
+    supply = gather(tmp_path, [line()], gpu=("A800 80G SXM", "4090", "H20"))
+    assert providers(supply) == [["甲云"]]
+    assert [str(note) for note in supply.assumptions if "no offer" in str(note)] == [
+        "gpu: no offer has RTX-4090, H20-SXM5-96GB"
+    ]
+    assert not any("no offer" in str(note) for note in gather(tmp_path, [line()], gpu=("A800",)).assumptions)

@@ -15,6 +15,8 @@ from suanpei.market.quotes.context import QuoteContext
 from suanpei.money import Money
 from suanpei.verbs.inputs import load_inputs
 from suanpei.verbs.job_request import JobRequest
+from suanpei.verbs.mix import find_mix
+from suanpei.verbs.mix_request import MixRequest
 from suanpei.verbs.offered import OfferedList, read_offers
 from suanpei.verbs.plan import plan
 from suanpei.verbs.plan_request import PlanRequest
@@ -211,3 +213,14 @@ def test_any_bytes_are_read_or_refused_in_a_message(
             assert str(error.message)
         else:
             assert all(offer.source for offer in found.offers)
+
+
+def test_links_that_no_network_is_named_by_are_refused_at_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    lines = ["Alpha,A800,6.5,CNY,64,8x200G RoCE", "Beta,A800,6.4,CNY,64,", "Gamma,A800,6.3,CNY,64,bogus"]
+    path.write_text("\n".join([f"{OWN.splitlines()[0]},links", *lines]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.csv, line 4, column links: fabric takes .*; got bogus"):
+        read(path)
+    # whatever is made of the offers: a mix needs no network, and refuses them as well
+    with pytest.raises(InputError, match="line 4, column links"):
+        find_mix(MixRequest(as_of=DAY, currency="CNY", offers=(path,), phases="train:8x2d"))

@@ -131,3 +131,25 @@ def test_live_prices_need_their_extra() -> None:
 
     with pytest.raises(MissingExtraError, match=r"pip install 'suanpei\[live\]'"):
         read_quote_files(QuotesRequest(as_of=DAY, currency="CNY", live=True), missing)
+
+
+def test_a_file_that_must_not_be_read_is_named_and_the_others_are_read(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = tmp_path / "locked.csv"
+    locked.write_text("", encoding="utf-8")
+    real = type(locked).open
+
+    def refuse(path: Path, *rest: Any, **more: Any) -> Any:
+        if path == locked:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr(type(locked), "open", refuse)
+    result = read(locked, table)
+    assert len(result.offers) == 2
+    assert [str(item.reason) for item in result.unread if item.file == str(locked)] == [
+        f"{locked} cannot be read: Permission denied"
+    ]
+    with pytest.raises(InputError, match=r"locked\.csv cannot be read: Permission denied"):
+        read(locked)

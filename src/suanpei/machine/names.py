@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.accelerator import ResolvedAccelerator
 from suanpei.machine.accelerator_table import load_accelerators
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _resolved(accelerator: Accelerator, asked: _Name, text: str, catalogue: Cata
         said.append(
             Message(
                 "{given} is read as {accelerator}: form factor {form} assumed",
-                given=text.strip(),
+                given=excerpt(text.strip()),
                 accelerator=accelerator.name,
                 form=accelerator.form_factor,
             )
@@ -176,7 +176,7 @@ def _resolved(accelerator: Accelerator, asked: _Name, text: str, catalogue: Cata
         said.append(
             Message(
                 "{given} is read as {accelerator}: {size:g} GB of memory assumed",
-                given=text.strip(),
+                given=excerpt(text.strip()),
                 accelerator=accelerator.name,
                 size=accelerator.marketed_bytes / GIB_BYTES,
             )
@@ -219,12 +219,16 @@ def _ambiguous(text: str, names: list[str], *, was_contradicted: bool) -> InputE
         return InputError(
             Message(
                 "no accelerator {given} exists in that form or memory size; there are {candidates}",
-                given=text.strip(),
+                given=excerpt(text.strip()),
                 candidates=candidates,
             )
         )
     return InputError(
-        Message("accelerator {given} is ambiguous: name one of {candidates}", given=text.strip(), candidates=candidates)
+        Message(
+            "accelerator {given} is ambiguous: name one of {candidates}",
+            given=excerpt(text.strip()),
+            candidates=candidates,
+        )
     )
 
 
@@ -235,11 +239,13 @@ def _unknown(catalogue: Catalogue, text: str, started: list[str]) -> InputError:
     near += [by_core[one] for one in get_close_matches(parse_name(text).core, by_core, n=5, cutoff=0.5)]
     candidates = list(dict.fromkeys([*started, *near]))[:4]
     if not candidates:
-        return InputError(Message("accelerator {given} is unknown; suanpei gpus lists all of them", given=text.strip()))
+        return InputError(
+            Message("accelerator {given} is unknown; suanpei gpus lists all of them", given=excerpt(text.strip()))
+        )
     return InputError(
         Message(
             "accelerator {given} is unknown; the nearest are {candidates}",
-            given=text.strip(),
+            given=excerpt(text.strip()),
             candidates=", ".join(candidates),
         )
     )

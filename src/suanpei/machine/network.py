@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.fabric import Link
 from suanpei.machine.scale_up import MICROSECONDS_PER_S
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 from suanpei.units import BITS_PER_BYTE, GIGA
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
             said.append(
                 Message(
                     "fabric {given}: {link} per node assumed",
-                    given=text.strip(),
+                    given=excerpt(text.strip()),
                     link=_write(catalogue, ports, gbit, technology),
                 )
             )
@@ -121,7 +121,7 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
             said.append(
                 Message(
                     "fabric {given}: read as the total of one node; write 8x400G where each card has its own port",
-                    given=text.strip(),
+                    given=excerpt(text.strip()),
                 )
             )
     if ports < 1 or not 0 < gbit <= MOST_GBIT:
@@ -130,7 +130,9 @@ def parse_fabric(catalogue: Catalogue, text: str, usual: Network | None = None) 
         technology = "ethernet" if gbit <= SLOWEST_RDMA_GBIT else "roce"
         said.append(
             Message(
-                "fabric {given}: {technology} assumed", given=text.strip(), technology=_written(catalogue, technology)
+                "fabric {given}: {technology} assumed",
+                given=excerpt(text.strip()),
+                technology=_written(catalogue, technology),
             )
         )
     return _network(catalogue, technology, ports, gbit, tuple(said))
@@ -230,7 +232,7 @@ def _no_network(catalogue: Catalogue, text: str) -> Network:
     ports, gbit = int(row.number("nics_per_node") or 1), row.number("gbit_per_nic") or 0.0
     said = Message(
         "fabric {given}: one {gbit:g} Gbit/s Ethernet port per node assumed between nodes",
-        given=text.strip(),
+        given=excerpt(text.strip()),
         gbit=gbit,
     )
     return _network(catalogue, "ethernet", ports, gbit, (said,))
@@ -311,6 +313,6 @@ def _unreadable(catalogue: Catalogue, text: str) -> InputError:
             "fabric takes ports and rate such as 8x400G IB, 4x200G RoCE, 3200Gbps, 25G, none, or a name such as "
             "{nearest}; got {given}",
             nearest=nearest[0],
-            given=text,
+            given=excerpt(text),
         )
     )

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from suanpei.errors import InputError
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 from suanpei.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 DELIMITERS = (",", "\t", ";")
 MOST_NUMBER = 1e12
 """Larger than any figure of a catalogue in the unit of its column."""
+MOST_TEXT_BYTES = 64 * 2**20
+"""Of a user's table: 50,000 rows take 8 MB. [B]"""
 UNDATED = ("", "undated")
 _HIGH_PAIR = re.compile(rb"[\x80-\xff]{2}")
 """Two bytes beyond ASCII in a row: every Chinese text has them, a Western one has hardly any."""
@@ -76,7 +78,7 @@ class Row:
             Message(
                 "{file}, line {line}: column {column} must be a number from 0 to 1e12, got {given}",
                 **self._place(column),
-                given=text,
+                given=excerpt(text),
             )
         )
 
@@ -93,7 +95,7 @@ class Row:
                     "{file}, line {line}: column {column} takes {allowed}, got {given}",
                     **self._place(column),
                     allowed=", ".join(allowed),
-                    given=text,
+                    given=excerpt(text),
                 )
             )
         return text
@@ -162,13 +164,27 @@ def read_text(path: Path) -> str:
     """Read a user's text file.
 
     Raises:
-        InputError: It cannot be read, or is no text that `decode_text` knows.
+        InputError: It cannot be read, is larger than `MOST_TEXT_BYTES`, or is no text that `decode_text` knows.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(MOST_TEXT_BYTES + 1)
     except OSError as error:
-        raise InputError(Message("{file} cannot be read: {why}", file=str(path), why=str(error.strerror))) from error
+        raise refuse_unreadable(path, error) from error
+    if len(data) > MOST_TEXT_BYTES:
+        raise InputError(
+            Message(
+                "{file} is larger than {most} MiB; give the lines that matter in a file of their own",
+                file=str(path),
+                most=MOST_TEXT_BYTES // 2**20,
+            )
+        )
     return decode_text(data, str(path))
+
+
+def refuse_unreadable(path: Path, error: OSError) -> InputError:
+    """Make the error of a file that the system does not let us read."""
+    return InputError(Message("{file} cannot be read: {why}", file=str(path), why=str(error.strerror)))
 
 
 def read_rows(
@@ -270,7 +286,7 @@ def _check_header(header: Sequence[str], file: str, known: Sequence[str], requir
                 Message(
                     "{file}: the header has an unknown or repeated column {column}; it takes {known}",
                     file=file,
-                    column=column or "''",
+                    column=excerpt(column) or "''",
                     known=", ".join(known or header),
                 )
             )

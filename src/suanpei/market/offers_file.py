@@ -12,7 +12,7 @@ import csv
 from typing import TYPE_CHECKING, NamedTuple
 
 from suanpei.errors import InputError
-from suanpei.machine.table import DELIMITERS, read_text, split_cells
+from suanpei.machine.table import DELIMITERS, read_text, refuse_unreadable, split_cells
 from suanpei.market.charge_cells import CHARGE_COLUMNS
 from suanpei.market.offer_reader import OfferReader
 from suanpei.messages import Message
@@ -35,9 +35,16 @@ _HEAD_BYTES = 65_536
 
 
 def is_own_format(path: Path) -> bool:
-    """Tell whether a file is a CSV with every column that this module needs."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    """Tell whether a file is a CSV with every column that this module needs.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise refuse_unreadable(path, error) from error
     is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = head.decode("utf-16" if is_utf16 else "utf-8-sig", errors="ignore")  # the names looked for are ASCII
     line = text.lstrip().partition("\n")[0].strip()

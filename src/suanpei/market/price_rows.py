@@ -20,7 +20,7 @@ from suanpei.errors import InputError
 from suanpei.machine.table import UNDATED
 from suanpei.market.offer import TIERS, USUAL_NODE_GPUS, PriceRow, Tier, UnitSold
 from suanpei.market.terms import Term, parse_term, read_tax
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 from suanpei.money import ExchangeRates, Money
 from suanpei.quantities import parse_count, parse_currency, parse_rate
 
@@ -74,7 +74,7 @@ class PriceCells:
                 file=self.row.file,
                 line=self.row.line,
                 column=column,
-                given=given,
+                given=excerpt(str(given)),
                 wanted=wanted,
             )
         )

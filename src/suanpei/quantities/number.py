@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from suanpei.errors import InputError
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 _ARABIC = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d[\d_]*|(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\d))?")
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]")
@@ -58,7 +58,11 @@ def normalise(text: str, field: str) -> str:
     """
     if _RAISED.search(text):
         raise InputError(
-            Message("{field}: raised digits in '{given}' are not read; write a power as 1e9", field=field, given=text)
+            Message(
+                "{field}: raised digits in '{given}' are not read; write a power as 1e9",
+                field=field,
+                given=excerpt(text),
+            )
         )
     plain = unicodedata.normalize("NFKC", text).strip()
     if not plain:

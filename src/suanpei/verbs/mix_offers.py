@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
-from suanpei.machine.names import resolve_accelerator
 from suanpei.market.cost.tax import load_tax_rates
 from suanpei.market.mix.capacity import build_capacity
 from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
-from suanpei.verbs.offered import read_offers
+from suanpei.verbs.offered import read_offers, take_named_cards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,14 +45,9 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
     """
     if not request.offers:
         raise InputError(Message("offers is missing: give the sellers' offers with --offers FILE"))
-    wanted = {resolve_accelerator(inputs.catalogue, name).accelerator.name for name in request.gpu}
     listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
-    offers = [
-        offer
-        for offer in listed.offers
-        if (not wanted or offer.accelerator_name in wanted)
-        and (request.region is None or is_in_region(offer, request.region))
-    ]
+    named, absent = take_named_cards(listed.offers, request.gpu, inputs.catalogue)
+    offers = [offer for offer in named if request.region is None or is_in_region(offer, request.region)]
     offers, left_out = _choose_tiers(offers, terms)
     if not offers and left_out:
         raise InputError(Message("offers: none is left: {reasons}", reasons=left_out))
@@ -65,7 +59,8 @@ def gather_offers(request: MixRequest, terms: MixTerms, inputs: Inputs) -> Offer
             )
         )
     found = tuple(dict.fromkeys(offer.accelerator_name for offer in offers))
-    notes = [*listed.assumptions, *listed.not_planned, *left_out, *_check_cards(found, is_chosen=bool(wanted))]
+    notes = [*absent, *listed.assumptions, *listed.not_planned, *left_out]
+    notes += _check_cards(found, is_chosen=bool(request.gpu))
     capacities = []
     tax_rates = load_tax_rates(inputs.catalogue)
     for offer in offers:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from suanpei.machine.names import resolve_accelerator
 from suanpei.market.collector import collector_paused
 from suanpei.market.cost.tax import load_tax_rates, tax_factors
 from suanpei.market.dominance import Standing, compete_all, find_undominated
@@ -29,7 +28,7 @@ from suanpei.market.price_rows import is_in_region
 from suanpei.messages import Message
 from suanpei.verbs.offer_counts import OfferCounts
 from suanpei.verbs.offer_places import Places
-from suanpei.verbs.offered import read_offers
+from suanpei.verbs.offered import read_offers, take_named_cards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,11 +100,12 @@ def place_offers(
 def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: Callable[[Offer], str]) -> OfferedSupply:
     listed = read_offers(request.offers, inputs, currency=terms.currency, rates=terms.rates, as_of=request.as_of)
     places = Places(request, inputs)
-    places.add(_of_interest(listed.offers, request, inputs))
+    named, said = take_named_cards(listed.offers, request.gpu, inputs.catalogue)
+    places.add([offer for offer in named if request.region is None or is_in_region(offer, request.region)])
     counting, tax_rates = OfferCounts(terms), load_tax_rates(inputs.catalogue)
     clusters: list[OfferedCluster] = []
     notes: list[Message] = []
-    assumptions = [*listed.assumptions, *listed.not_planned]
+    assumptions = [*said, *listed.assumptions, *listed.not_planned]
     rounded: dict[str, None] = {}
     offers = dominated = unsold = 0
     for place in places.in_order():
@@ -151,16 +151,6 @@ def _gather(request: PlanRequest, terms: PlanTerms, inputs: Inputs, rivals_of: C
         offers=offers,
         listed=listed,
     )
-
-
-def _of_interest(offers: Sequence[Offer], request: PlanRequest, inputs: Inputs) -> Sequence[Offer]:
-    """Give the offers of the cards and the region asked for."""
-    if request.gpu:
-        wanted = {resolve_accelerator(inputs.catalogue, text).accelerator.name for text in request.gpu}
-        offers = [offer for offer in offers if offer.accelerator_name in wanted]
-    if request.region is not None:
-        offers = [offer for offer in offers if is_in_region(offer, request.region)]
-    return offers
 
 
 @dataclass(frozen=True, kw_only=True)

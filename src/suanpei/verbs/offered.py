@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
+from suanpei.machine.accelerator_table import load_accelerators
+from suanpei.machine.cluster import build_cluster
 from suanpei.machine.names import resolve_accelerator
 from suanpei.market.offer import explain_conversions
 from suanpei.market.offers_file import is_own_format, read_offer_lines
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
+    from suanpei.machine.catalogue import Catalogue
     from suanpei.market.offer import Offer
+    from suanpei.market.offers_file import OfferLine
     from suanpei.market.quotes.document import Unread
     from suanpei.market.quotes.quoted import Question
     from suanpei.money import ExchangeRates
@@ -120,6 +124,7 @@ def _read_own(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
     read = (line.offer for _, _, lines in files for line in lines)
     conversions = explain_conversions(read, context.currency, context.rates)  # a currency without a rate is an error
     for path, header, lines in files:
+        _check_links(path, lines, context)
         column = header.index("price_per_hour")
         for line in lines:
             if cheap.holds(line.offer):
@@ -136,6 +141,50 @@ def _read_own(paths: Sequence[Path], context: QuoteContext) -> OfferedList:
         questions=(),
         unread=(),
     )
+
+
+def _check_links(path: Path, lines: Sequence[OfferLine], context: QuoteContext) -> None:
+    """Check that a cluster can be built of the links of each offer, whether the command at hand needs one or not.
+
+    Raises:
+        InputError: One of them names no network.
+    """
+    accelerators = load_accelerators(context.catalogue)
+    first_of = {(line.offer.accelerator_name, line.offer.links): line for line in reversed(lines) if line.offer.links}
+    for (name, links), line in sorted(first_of.items(), key=lambda item: item[1].number):
+        try:
+            build_cluster(context.catalogue, accelerators[name], links)
+        except InputError as error:
+            place = {"file": str(path), "line": line.number, "column": "links"}
+            raise InputError(
+                Message("{file}, line {line}, column {column}: {error}", **place, error=error.message)
+            ) from error
+
+
+def take_named_cards(
+    offers: Sequence[Offer], names: Sequence[str], catalogue: Catalogue
+) -> tuple[Sequence[Offer], tuple[Message, ...]]:
+    """Give the offers of the cards asked for, and say which card nobody offers.
+
+    Args:
+        offers: Of any cards. [-]
+        names: As the user names the cards; none takes all. [-]
+        catalogue: Holds the accelerators. [-]
+
+    Raises:
+        InputError: A name is ambiguous or unknown.
+    """
+    if not names:
+        return offers, ()
+    resolved = [resolve_accelerator(catalogue, name) for name in names]
+    wanted = dict.fromkeys(item.accelerator.name for item in resolved)
+    kept = [offer for offer in offers if offer.accelerator_name in wanted]
+    offered = {offer.accelerator_name for offer in kept}
+    absent = [name for name in wanted if name not in offered]
+    said = [note for item in resolved for note in item.assumptions]
+    if absent:
+        said.append(Message("gpu: no offer has {accelerators}", accelerators=absent))
+    return kept, tuple(dict.fromkeys(said))
 
 
 def _read_quoted(paths: Sequence[Path], context: QuoteContext) -> OfferedList:

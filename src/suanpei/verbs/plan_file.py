@@ -84,6 +84,9 @@ class CostEntry(_Entry):
     """As quoted."""
     ranked_total: Above0 | None = None
     """With tax at its worst reading; plans of older versions do not have it."""
+    low_tax_in: Above0 | None = None
+    high_tax_in: Above0 | None = None
+    """The ends of the bill with tax; plans of older versions do not have them."""
     paid_hours: Above0
     paid_gpus: Count
     parts: list[PartEntry] = []
@@ -93,6 +96,8 @@ class RunEntry(_Entry):
     """The run."""
 
     days: Above0
+    low_days: Above0 | None = None
+    high_days: Above0 | None = None
     goodput: Above0
     steps: Count
     parts: dict[str, AtLeast0]
@@ -111,6 +116,8 @@ class EstimateEntry(_Entry):
     mfu: Above0
     tokens_per_step: Above0
     step: StepEntry
+    error_class: Text | None = Field(default=None, alias="class")
+    """Of the validation, whose errors the interval rests on."""
 
 
 class RuleEntry(_Entry):

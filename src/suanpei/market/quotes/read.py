@@ -40,7 +40,7 @@ from suanpei.market.quotes.text.card import CardReader
 from suanpei.market.quotes.text.clue import ClueReader
 from suanpei.market.quotes.text.words import load_words
 from suanpei.market.terms import THIRTY_DAYS_HOURS
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +160,7 @@ class _Reader:
                     "{file} {cell}: '{words}' is taken for the offers that it stands with",
                     file=file,
                     cell=remark.cell,
-                    words=remark.text[:120],
+                    words=excerpt(remark.text),
                 )
             )
         for one in content.carried:

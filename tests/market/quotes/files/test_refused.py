@@ -10,11 +10,13 @@ import pytest
 
 from suanpei.errors import InputError, MissingExtraError
 from suanpei.market.quotes.files import archive, gathered, read, read_document, read_pasted
-from suanpei.market.quotes.files.limits import MOST_NAMED
+from suanpei.market.quotes.files.limits import MOST_CELL_CHARACTERS, MOST_NAMED
 from tests.market.quotes.files.samples import make_workbook, read_bytes, reasons
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from suanpei.market.quotes.document import Document
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
@@ -168,3 +170,21 @@ def test_many_places_of_one_kind_are_counted_rather_than_listed(tmp_path: Path) 
     document = read_bytes(tmp_path, "q.xlsx", make_workbook(fill))
     assert [cell for cell, _ in reasons(document)] == [*(f"A{row}" for row in range(1, 2 * MOST_NAMED, 2)), ""]
     assert reasons(document)[-1][1].endswith("(80 more places)")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("q.csv", "卡,备注\nH800,{long}\n", "B2"),
+        ("q.md", "| 卡 | 备注 |\n|---|---|\n| H800 | {long} |\n", "B3"),
+        ("q.txt", "H800 9元/卡时\n{long}\n", "2"),
+    ],
+)
+def test_a_cell_without_end_is_cut_and_named(tmp_path: Path, name: str, text: str, place: str) -> None:
+    def read(length: int) -> Document:
+        return read_bytes(tmp_path, name, text.format(long="甲" * length).encode())
+
+    assert reasons(read(MOST_CELL_CHARACTERS)) == []
+    document = read(MOST_CELL_CHARACTERS + 1)
+    assert reasons(document) == [(place, "only its first 32,767 characters are read")]
+    assert max(len(cell) for sheet in document.sheets for line in sheet.lines for cell in line.cells) == 32_767

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.layout.entries import Entry
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.chat.card_pieces import CardParter
@@ -46,7 +46,7 @@ class BareLines:
             if clues.amounts or clues.stock or not self._kinds.is_asked(said):
                 kept.append(entry)
             else:
-                reason = Message("what was asked for, without a price: {words}", words=said[:120])
+                reason = Message("what was asked for, without a price: {words}", words=excerpt(said))
                 left.append((name_cell(self._name, entry.row), reason))
         block.entries = kept
         return left

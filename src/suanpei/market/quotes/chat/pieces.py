@@ -12,7 +12,7 @@ from suanpei.market.quotes.layout.entries import Entry
 from suanpei.market.quotes.layout.quantity import QuantityReader
 from suanpei.market.quotes.text.date import NO_DATE
 from suanpei.market.quotes.text.words import as_positioned, plain
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.chat.card_pieces import CardParter
@@ -62,7 +62,7 @@ class PieceReader:
         order = self._quantities.find_order(plain(piece))
         for number, cells in enumerate(parts):
             if number and self._kinds.is_aside(cells[0][1], is_beside=True):
-                unread.append(Message("the price of another thing than a card: {words}", words=cells[0][1][:120]))
+                unread.append(Message("the price of another thing than a card: {words}", words=excerpt(cells[0][1])))
             else:
                 quantity, own = self._take_quantity(cells, is_tier=len(parts) > 1)
                 quantity = quantity or (order[0] if order else None)

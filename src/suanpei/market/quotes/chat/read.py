@@ -19,7 +19,7 @@ from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.layout.entries import Block, CarriedSeller, Entry, Remark, SheetContent, find_idle_remarks
 from suanpei.market.quotes.text.date import NO_DATE
 from suanpei.market.quotes.text.words import as_positioned, half_width
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.document import Line, Sheet
@@ -105,7 +105,7 @@ class TextReader:
             self._leave(line, Message("a total: the offers that it sums up are read one by one"))
             return
         if self._kinds.is_sale(rest):
-            self._leave(line, Message("machines for sale, not for rent: {words}", words=rest[:120]))
+            self._leave(line, Message("machines for sale, not for rent: {words}", words=excerpt(rest)))
             return
         rest = self._set_aside(line, rest)
         if not rest:
@@ -127,7 +127,7 @@ class TextReader:
     def _take_asked(self, line: Line, text: str, words: str) -> None:
         """Keep what somebody asks for."""
         self._remember_asked(line, half_width(words))
-        self._leave(line, Message("somebody asks for machines: {words}", words=text[:120]))
+        self._leave(line, Message("somebody asks for machines: {words}", words=excerpt(text)))
 
     def _take_quoted(self, line: Line, text: str) -> None:
         """Take a line that the chat quotes: what was said before is not said again, anything else is read."""
@@ -146,7 +146,7 @@ class TextReader:
         elif is_asked:
             self._take_asked(line, text, rest)
         else:
-            self._leave(line, Message("a message quoted, read where it was said: {words}", words=text[:120]))
+            self._leave(line, Message("a message quoted, read where it was said: {words}", words=excerpt(text)))
 
     def _answer_quoted(self) -> None:
         """Go on behind a quoted message: who answers is who headed the answer, else not named."""
@@ -161,11 +161,11 @@ class TextReader:
     def _is_offered(self, line: Line, text: str) -> bool:
         """Tell whether a price is offered, and name one that is asked, or that nobody knows who says."""
         if self._kinds.is_doubted(text):
-            self._leave(line, Message("a price that is asked, not offered: {words}", words=text[:120]))
+            self._leave(line, Message("a price that is asked, not offered: {words}", words=excerpt(text)))
             return False
         if self._quote.is_answer_open and self._clues.read("text", text).amounts:
             self._leave(
-                line, Message("a price in answer to an offer; who says it is not named: {words}", words=text[:120])
+                line, Message("a price in answer to an offer; who says it is not named: {words}", words=excerpt(text))
             )
             return False
         return True
@@ -192,7 +192,7 @@ class TextReader:
             if self._kinds.is_aside(clause, is_beside=has_offer and (is_priced or clause not in priced))
         ]
         for aside in asides:
-            self._leave(line, Message("the price of another thing than a card: {words}", words=aside[:120]))
+            self._leave(line, Message("the price of another thing than a card: {words}", words=excerpt(aside)))
         return ", ".join(clause for clause in clauses if clause not in asides) if asides else text
 
     def _entries(self, row: int, piece: str) -> list[Entry]:
@@ -207,7 +207,7 @@ class TextReader:
         block = self._block if self._block.entries else self._block_before(clues)
         last = block.entries[-1] if block is not None else None
         if clues.amounts and self._speaker and self._speaker in self._askers:
-            self._leave(line, Message("said by who asks for machines: {words}", words=text[:120]))
+            self._leave(line, Message("said by who asks for machines: {words}", words=excerpt(text)))
             return
         if not self._is_offered(line, text):
             return
@@ -268,7 +268,7 @@ class TextReader:
         remark = Remark(cell=name_cell(self._name, line.row), text=text, is_note=is_note)
         if not (clues.is_telling or date.day or date.valid_days or date.end):
             if len(text) >= _LEAST_CHAT_WORDS:
-                self._leave(line, Message("no card, price or terms in: {words}", words=text[:120]))
+                self._leave(line, Message("no card, price or terms in: {words}", words=excerpt(text)))
             return
         self._remarks.append(remark)
         if len(self._blocks) == 1 and not self._block.entries and not self._block.seller:

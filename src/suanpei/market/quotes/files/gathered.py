@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.errors import InputError
 from suanpei.market.quotes.document import Document, Line, Sheet, Unread, name_cell
-from suanpei.market.quotes.files.limits import MOST_CELLS, MOST_NAMED
+from suanpei.market.quotes.files.limits import MOST_CELL_CHARACTERS, MOST_CELLS, MOST_NAMED
 from suanpei.messages import Message
 
 if TYPE_CHECKING:
@@ -46,19 +46,45 @@ class Gathered:
         """Append sheets; text that follows text of the same name joins it, and empty ones are left out."""
         for sheet in sheets:
             last = self._sheets[-1] if self._sheets else None
-            if not sheet.lines:
+            lines = self._cut(sheet.lines, sheet.name, is_text=sheet.kind == "text")
+            if not lines:
                 continue
             if last is not None and last.kind == sheet.kind == "text" and last.name == sheet.name:
-                self._sheets[-1] = Sheet(kind="text", name=last.name, lines=last.lines + sheet.lines)
+                self._sheets[-1] = Sheet(kind="text", name=last.name, lines=last.lines + lines)
             else:
-                self._sheets.append(sheet)
+                self._sheets.append(Sheet(kind=sheet.kind, name=sheet.name, lines=lines))
 
     def add_numbered_table(self, lines: tuple[Line, ...]) -> None:
         """Append a table of a document, named by its number there (``T2``); the only one stays without a name."""
         if lines:
             self._numbered.append(len(self._sheets))
             name = f"T{len(self._numbered)}"
-            self._sheets.append(Sheet(kind="table", name=name, lines=lines))
+            self._sheets.append(Sheet(kind="table", name=name, lines=self._cut(lines, name, is_text=False)))
+
+    def _cut(self, lines: tuple[Line, ...], sheet: str | None, *, is_text: bool) -> tuple[Line, ...]:
+        """Cut cells longer than `MOST_CELL_CHARACTERS`, and name them: reading takes time by the character."""
+        long = [
+            (line.row, column)
+            for line in lines
+            if len(max(line.cells, key=len, default="")) > MOST_CELL_CHARACTERS
+            for column, cell in enumerate(line.cells)
+            if len(cell) > MOST_CELL_CHARACTERS
+        ]
+        if not long:
+            return lines
+        reason = Message("only its first {most:,} characters are read", most=MOST_CELL_CHARACTERS)
+        if is_text:
+            for row, _ in long:
+                self.leave(name_cell(sheet, row), reason)
+        else:
+            self.leave_cells(sheet, long, reason)
+        rows = {row for row, _ in long}
+        return tuple(
+            Line(row=line.row, cells=tuple(cell[:MOST_CELL_CHARACTERS] for cell in line.cells))
+            if line.row in rows
+            else line
+            for line in lines
+        )
 
     def next_text_row(self) -> int:
         """Count one more line of text, for formats whose lines have no number in the file. [-]"""

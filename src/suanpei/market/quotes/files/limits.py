@@ -12,6 +12,9 @@ MOST_CELLS = 4_000_000
 """Of all tables of a file: 50,000 rows of 80 columns; an empty cell takes 8 bytes. [-]"""
 MOST_COLUMNS = 256
 """Of a table; what stands further right is named as unread. [-]"""
+MOST_CELL_CHARACTERS = 32_767
+"""Of a cell or a line of text; what is longer is named as unread. Source: Microsoft, "Excel specifications and limits":
+the most that a cell of a spreadsheet holds. [-]"""
 MOST_PAGES = 500
 """Of a PDF: a page takes about 50 ms. [-]"""
 MOST_NAMED = 20

@@ -23,7 +23,7 @@ from suanpei.market.rfq.marker import (
     read_sign,
 )
 from suanpei.market.rfq.words import FORM_LANGUAGES, fold
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -246,7 +246,7 @@ def _read_line(file: str, table: _Table, line: Line, found: _Found) -> None:
             Unread(
                 file=file,
                 cell=name_cell(table.sheet.name, line.row),
-                reason=Message("stands beside the table of the form and is no offer: {text}", text=words[:200]),
+                reason=Message("stands beside the table of the form and is no offer: {text}", text=excerpt(words)),
             )
         )
 

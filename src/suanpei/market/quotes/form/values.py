@@ -14,7 +14,7 @@ from suanpei.market.quotes.document import Unread
 from suanpei.market.quotes.form.numbers import POINT_CURRENCY, read_amount, read_counted, read_decimal
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.rfq.fields import FIELDS_BY_KEY, LINE_FIELDS
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,12 +116,14 @@ class ValueReader:
 
     def _refuse(self, key: str, cell: Cell, takes: Message) -> None:
         label = FIELDS_BY_KEY[key].label
-        problem = Message("{label}: '{given}' cannot be read", label=label, given=cell.text[:100])
+        problem = Message("{label}: '{given}' cannot be read", label=label, given=excerpt(cell.text))
         self.unread.append(Unread(file=self.file, cell=cell.place, reason=problem))
         self.ask(
             cell.place,
             problem,
-            Message("{label} reads '{given}'; please give {takes}.", label=label, given=cell.text[:100], takes=takes),
+            Message(
+                "{label} reads '{given}'; please give {takes}.", label=label, given=excerpt(cell.text), takes=takes
+            ),
         )
 
 

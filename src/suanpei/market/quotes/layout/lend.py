@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.layout.entries import Remark
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def lend_remarks(contents: Sequence[SheetContent], kinds: LineReader) -> None:
             for target in targets:
                 lent[target].append((number, remark))
             if not targets:
-                reason = Message("a remark that holds for no offer: {words}", words=remark.text[:120])
+                reason = Message("a remark that holds for no offer: {words}", words=excerpt(remark.text))
                 content.unread.append((remark.cell, reason))
     for target, remarks in lent.items():
         nearest = [remark for _, remark in sorted(remarks, key=lambda one: (one[0] > target, abs(one[0] - target)))]

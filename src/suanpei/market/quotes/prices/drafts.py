@@ -18,7 +18,7 @@ from suanpei.market.quotes.text.unit import NO_UNIT, join_units
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
 from suanpei.market.terms import UNKNOWN_TAX
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.layout.entries import Block, Entry
@@ -134,7 +134,7 @@ class DraftMaker:
                 if label and amount.unit.billed:
                     drafts.append(self._complete(base, NO_CLUES, NO_CLUES, amount, words, label, place=place))
                 else:
-                    reason = Message("an amount in a remark, not read as a price: {words}", words=text[:120])
+                    reason = Message("an amount in a remark, not read as a price: {words}", words=excerpt(text))
                     self.unread[place.cell, reason] = None
         return drafts
 

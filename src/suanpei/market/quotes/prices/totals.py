@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.quoted import Question
 from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.prices.draft import Draft
@@ -46,7 +46,7 @@ def check_total(draft: Draft, total: Total, count: int | None) -> tuple[Question
     Returns:
         The question that a difference leaves, or the reason why the total could not be used; neither where it agrees.
     """
-    unused = Message("a total that nothing could be held against, it is not used: {words}", words=total.text[:120])
+    unused = Message("a total that nothing could be held against, it is not used: {words}", words=excerpt(total.text))
     same_currency = total.currency is None or total.currency == draft.currency
     if total.amount is None or not draft.readings or draft.amount is None or draft.taken is None or not same_currency:
         return None, unused

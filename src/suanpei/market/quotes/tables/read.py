@@ -14,7 +14,7 @@ from suanpei.market.quotes.tables.sections import Sections
 from suanpei.market.quotes.tables.sheet_lines import DittoFiller, first_column, remark_of, unrepeated
 from suanpei.market.quotes.tables.unknown_numbers import UnknownNumbers
 from suanpei.market.quotes.text.words import NOTHING_WORDS, plain
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ class TableReader:
         for line in turned.lines:
             self._take_row(line, turned.header)
         for row, column, words in turned.beside:
-            reason = Message("no accelerator is named: {words}", words=words[:120])
+            reason = Message("no accelerator is named: {words}", words=excerpt(words))
             self._content.unread.append((name_cell(self._name, row, column), reason))
 
     def _take_other(self, line: Line) -> None:
@@ -159,7 +159,7 @@ class TableReader:
     def _name_empty_table(self) -> None:
         """Name headings without a row."""
         if self._header is not None and not self._sections.has_rows:
-            words = " ".join(filter(None, self._header.headings))[:120]
+            words = excerpt(" ".join(filter(None, self._header.headings)))
             reason = Message("headings below which no offer stands: {words}", words=words)
             self._content.unread += [(name_cell(self._name, row), reason) for row in self._heading_rows]
 
@@ -204,7 +204,7 @@ class TableReader:
         for part in header.parts:
             orphans = [column for column in part.prices if named and part not in named and self._given(line, column)]
             for column in orphans:
-                reason = Message("no accelerator is named: {words}", words=line.cells[column][:120])
+                reason = Message("no accelerator is named: {words}", words=excerpt(line.cells[column]))
                 self._content.unread.append((name_cell(self._name, line.row, column), reason))
 
     def _take_single(self, line: Line, header: Header) -> None:
@@ -222,12 +222,14 @@ class TableReader:
             return
         has_card = has_card or header.names_cards
         if not has_card and not self._kinds.has_card(given) and not self._sections.names_card:
-            self._leave(line, Message("no accelerator is named: {words}", words=" ".join(given)[:120]))
+            self._leave(line, Message("no accelerator is named: {words}", words=excerpt(" ".join(given))))
             return
         known = len(cells)
         goods = named if header.card_columns else [self._given(line, column) for column in header.goods]
         if not self._kinds.has_card(cells) and any(map(self._kinds.is_beside, goods)):
-            self._leave(line, Message("rented beside the cards, no card itself: {words}", words=" ".join(given)[:120]))
+            self._leave(
+                line, Message("rented beside the cards, no card itself: {words}", words=excerpt(" ".join(given)))
+            )
             return
         row = complete_row(cells, header, self._clues)
         row += [("text", cell) for cell in cells[len(header.headings) :] if cell]

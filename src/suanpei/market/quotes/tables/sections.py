@@ -13,7 +13,7 @@ from suanpei.market.quotes.document import name_cell
 from suanpei.market.quotes.layout.entries import Block, find_idle_remarks
 from suanpei.market.quotes.tables.sheet_lines import first_column, remark_of
 from suanpei.market.quotes.text.words import plain
-from suanpei.messages import Message
+from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.document import Line
@@ -90,7 +90,7 @@ class Sections:
     def take_part(self, line: Line) -> None:
         """Name a line of a list of a machine's parts."""
         self._parts += 1
-        words = " ".join(filter(None, line.cells))[:120]
+        words = excerpt(" ".join(filter(None, line.cells)))
         reason = Message("a part of a machine, nothing that is rented by itself: {words}", words=words)
         self._content.unread.append((name_cell(self._sheet, line.row, first_column(line)), reason))
 
@@ -223,7 +223,7 @@ class Sections:
         if any(entry.prices or entry.totals for entry in entries) or any(map(self._has_price, said)):
             return
         for entry in entries:
-            words = " ".join(text for _, text in entry.cells)[:120]
+            words = excerpt(" ".join(text for _, text in entry.cells))
             reason = Message("the card of a list of a machine's parts, without a price: {words}", words=words)
             self._content.unread.append((name_cell(self._sheet, entry.row), reason))
         for block in self._table:
@@ -242,5 +242,5 @@ class Sections:
         return date.day is not None or date.end is not None or date.valid_days is not None or clues.is_telling
 
     def _leave(self, cell: str, kind: Message, text: str) -> None:
-        reason = Message("{kind} without terms or prices: {words}", kind=kind, words=text[:120])
+        reason = Message("{kind} without terms or prices: {words}", kind=kind, words=excerpt(text))
         self._content.unread.append((cell, reason))
