@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 from suanpei.errors import InputError
 from suanpei.machine.accelerator_table import load_accelerators
 from suanpei.machine.names import BRAND_WORDS, MEMORY, MEMORY_SIZES_GB, parse_name, resolve_accelerator
+from suanpei.market.quotes.text.instance import load_instances, squash
 from suanpei.market.quotes.text.words import NOTHING_WORDS, half_width, plain
 from suanpei.units import GIB_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from suanpei.machine.accelerator import Accelerator
     from suanpei.machine.catalogue import Catalogue
+    from suanpei.market.quotes.text.instance import Instance
     from suanpei.market.quotes.text.words import QuoteWords
     from suanpei.messages import Message
 
@@ -50,14 +52,6 @@ class Card:
     assumptions: tuple[Message, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Instance:
-    """What a cloud's instance type holds."""
-
-    accelerator_name: str
-    gpus: int
-
-
 class CardReader:
     """Reads card names with one catalogue."""
 
@@ -84,7 +78,7 @@ class CardReader:
             rf"(?:(?<=\d[x*])|(?<![a-z0-9.]))(?:(?:{brands})[\s\-]*)*(?:{'|'.join(map(_spell_name, spelled))})"
             rf"(?:(?={_FORM})|(?![a-rt-wyz0-9]|s[a-z0-9]|x[a-z]))(?!\s*(?:[元万块%]|\.\d|,\d{{3}}|美元|usd|rmb|cny))(?:{_ATTRIBUTE})*"
         )
-        self.instances = _load_instances(catalogue)
+        self.instances = load_instances(catalogue)
 
     def find(self, text: str) -> tuple[tuple[int, int], ...]:
         """Find where cards of the catalogue are named in a plain text."""
@@ -115,7 +109,7 @@ class CardReader:
 
     def find_instance(self, text: str) -> Instance | None:
         """Give what the instance type that a cell names holds."""
-        return self.instances.get(_squash(text)) if text else None
+        return self.instances.get(squash(text)) if text else None
 
     @lru_cache(maxsize=16_384)  # noqa: B019  readers live as long as their catalogue
     def read(self, written: str, form: str = "", memory: str = "", instance: str = "") -> Card:
@@ -182,7 +176,7 @@ class CardReader:
         if is_joined and not in_form:
             tries += [f"{bare} sxm"]
         for text in tries:
-            if not text.strip() or (not self.find(text.casefold()) and _squash(text) not in self._squashed):
+            if not text.strip() or (not self.find(text.casefold()) and squash(text) not in self._squashed):
                 continue
             try:
                 resolved = resolve_accelerator(self._catalogue, text)
@@ -269,22 +263,7 @@ class CardReader:
 @lru_cache(maxsize=8)
 def _squashed_spellings(catalogue: Catalogue) -> frozenset[str]:
     accelerators = load_accelerators(catalogue)
-    return frozenset(_squash(one) for name, item in accelerators.items() for one in (name, *item.aliases))
-
-
-def _load_instances(catalogue: Catalogue) -> Mapping[str, Instance]:
-    """Collect cloud instances whose card and count the price rows and ``instances.csv`` agree on."""
-    found: dict[str, set[tuple[str, int]]] = {}
-    for row in (*catalogue.table("offers"), *catalogue.table("instances")):
-        name, gpu, gpus = _squash(row.text("instance")), row.text("gpu"), row.text("gpu_count")
-        if name and gpu and gpus.isdecimal():
-            found.setdefault(name, set()).add((gpu, int(gpus)))
-    return {
-        name: Instance(accelerator_name=gpu, gpus=gpus)
-        for name, facts in found.items()
-        if len(facts) == 1
-        for gpu, gpus in facts
-    }
+    return frozenset(squash(one) for name, item in accelerators.items() for one in (name, *item.aliases))
 
 
 def _label_gb(accelerator: Accelerator) -> int:
@@ -312,7 +291,3 @@ def _spell_name(name: str) -> str:
         else:
             spelled += re.escape(part)
     return spelled
-
-
-def _squash(text: str) -> str:
-    return re.sub(r"[^a-z0-9\u4e00-\u9fff]+", "", plain(text))
