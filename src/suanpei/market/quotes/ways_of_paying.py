@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanpei.market.terms import PERIOD_HOURS, Term
+from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS, Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from suanpei.market.quotes.quoted import Pricing
 
@@ -44,3 +45,17 @@ WAYS_OF_PAYING: Mapping[str, WayOfPaying] = {
     "reserved": _way("reserved", "month", "year", is_term_said=False),
 }
 """By the names of ``quote_words.toml``; every `Pricing` is one of them."""
+
+
+def name_way(price_hours: float | Fraction) -> Pricing:
+    """Name the way of paying that the time of a price stands for where nothing else is said. [h]
+
+    Example:
+        >>> [name_way(hours) for hours in (1, 24, 168, 720, 730)]
+        ['on_demand', 'daily', 'weekly', 'monthly', 'monthly']
+    """
+    if price_hours < PERIOD_HOURS["day"]:
+        return "on_demand"
+    if price_hours < PERIOD_HOURS["week"]:
+        return "daily"
+    return "weekly" if price_hours < THIRTY_DAYS_HOURS else "monthly"

@@ -62,6 +62,8 @@ class OwnRemarks:
     def keep(self, line: Line, remark: Remark, clues: Clues) -> None:
         """Keep a remark behind the offers of the last line with a card."""
         matters = frozenset(field.name for field in fields(clues) if getattr(clues, field.name) != field.default)
+        if clues.terms is not None and clues.unit is not None and clues.unit.billed is None:
+            matters -= {"unit"}  # the month of 起租1个月 is the term's
         kept = _Behind(remark=remark, matters=matters, row=line.row, indent=line.indent)
         self._behind[self._rows[-1]].append(kept)
 

@@ -259,6 +259,15 @@ def _ask_about_price(quoted: QuotedOffer, provider: str, tier: Tier) -> list[Mes
                 cell=quoted.source.cell,
             )
         )
+    if "price_from_total" in quoted.flags:
+        asked.append(
+            Message(
+                "the price of {provider} at {cell} is worked out of a total: ask whether fewer cards or another term"
+                " cost as much per card-hour",
+                provider=provider,
+                cell=quoted.source.cell,
+            )
+        )
     if tier == "spot":
         asked.append(SPOT_QUESTION)
     if MODIFIED_FLAG in quoted.flags:

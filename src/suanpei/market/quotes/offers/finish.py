@@ -13,7 +13,7 @@ from suanpei.market.quotes.quoted import QuotedOffer, QuotedPrice
 from suanpei.market.quotes.text.charge import make_charges
 from suanpei.market.quotes.text.count import SPREAD_FLAG
 from suanpei.market.quotes.text.link import NO_LINKS
-from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING, name_way
 from suanpei.market.terms import NO_CHARGES, NO_PAYMENT, PERIOD_HOURS, Payment, Term
 
 if TYPE_CHECKING:
@@ -149,7 +149,15 @@ def count_cards(draft: Draft) -> int | None:
 def _term(draft: Draft) -> Term | None:
     terms = draft.terms
     hours = draft.readings[0].period_hours if draft.readings else None
+    if hours is not None and draft.readings[0].billed == "total":
+        return _make_total_term(hours)
     return _make_term(terms.pricing, terms.minimum_hours, terms.billing_hours, hours)
+
+
+def _make_total_term(hours: Fraction) -> Term:
+    """Make the term of a total: so long at least, by the month where it is whole months, else at a time. [h]"""
+    month = PERIOD_HOURS["month"]
+    return Term(billing_hours=float(month if hours % month == 0 else hours), minimum_hours=float(hours))
 
 
 @lru_cache(maxsize=1_024)
@@ -158,7 +166,7 @@ def _make_term(
 ) -> Term | None:
     """Make the term of what is stated, and of the time that the price is for. [h]"""
     if pricing is None and least is not None and price_hours is not None:
-        name = "on_demand" if price_hours <= 1 else "daily" if price_hours < PERIOD_HOURS["week"] else "monthly"
+        name = name_way(price_hours)
         if least < PERIOD_HOURS["month"] or name != "on_demand":
             pricing = name
     fine = billing_hours or (price_hours if price_hours is not None and price_hours < 1 else None)

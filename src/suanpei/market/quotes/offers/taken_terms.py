@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanpei.market.offer_notes import say_term
-from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING
-from suanpei.units import DAY_HOURS, MONTH_HOURS
+from suanpei.market.quotes.ways_of_paying import WAYS_OF_PAYING, name_way
 
 if TYPE_CHECKING:
     from suanpei.market.offer import Tier
@@ -21,8 +20,7 @@ def choose_term(quoted: QuotedOffer, provider: str, said: list[Message]) -> Term
         return quoted.term
     pricing = quoted.pricing
     if pricing is None:
-        hours = float(quoted.readings[0].period_hours) if quoted.readings else 1.0
-        pricing = "monthly" if hours >= MONTH_HOURS else "daily" if hours >= DAY_HOURS else "on_demand"
+        pricing = name_way(quoted.readings[0].period_hours) if quoted.readings else "on_demand"
     term = WAYS_OF_PAYING[pricing].term
     said.append(say_term(term, provider))
     return term
