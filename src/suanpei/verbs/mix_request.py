@@ -178,7 +178,7 @@ def _read_pilot(text: str | None, field: str, *, default_s: int | None = None) -
 
 def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
     """Read what a start of elastic capacity takes."""
-    pull = request.pull_rate
+    pull, pulled = request.pull_rate, None
     parts = {}
     for field, size, own in (
         ("image", request.image_size, None),
@@ -194,10 +194,11 @@ def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
                 Message("{field}-size is given without a rate; add --pull-rate, such as 500MB/s", field=field)
             )
         parts[f"{field}_s"] = transfer_s(parse_bytes(size, f"{field}-size"), parse_bandwidth_bytes_per_s(rate, option))
+        pulled = size if own is None else pulled
         if field != "image" and own is None:
             notes.append(Message("{field}: read at --pull-rate, {rate}", field=field, rate=rate))
     for field, size, rate in (
-        ("pull-rate", request.image_size or request.data_size or request.checkpoint_size, pull),
+        ("pull-rate", pulled, pull),
         ("data-rate", request.data_size, request.data_rate),
         ("checkpoint-rate", request.checkpoint_size, request.checkpoint_rate),
     ):
