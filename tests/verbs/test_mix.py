@@ -308,7 +308,22 @@ def test_what_is_missing_has_its_question_and_no_share_of_a_bill() -> None:
     assert named["storage of data and checkpoints"].worst is None
     assert "price per GB and month" in str(named["storage of data and checkpoints"].question)
     assert str(named["deposit and prepayment (tied up, not spent)"].basis) == "tied up, not spent"
-    assert named["VAT, not stated whether in the price"].worst is None
+    assert "VAT, not stated whether in the price" not in named  # added at the worst: in the totals already
+    assert any("with 13 % tax added to its price; ask for both" in str(note) for note in result.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("side", "note"), [("in", "all rents are with tax"), ("out", "all rents are without"), ("quoted", "as quoted")]
+)
+def test_the_side_of_tax_is_said_and_an_open_tax_is_missing_where_it_is_not_added(
+    tmp_path: Path, side: str, note: str
+) -> None:
+    offers = write_offers(tmp_path, "a,H800,10,CNY,64,hourly,card,,,platform")
+    result = find_mix(ask(phases="8x1d", offers=offers, tax=side))
+
+    assert any(note in str(said) for said in result.assumptions)
+    assert result.mix.total.amount == 8 * 24 * (Decimal("11.30") if side == "in" else 10)
+    assert any("VAT, not stated" in str(part.name) for part in result.missing) == (side != "in")
 
 
 TWO_PRICES = ("a,H800,10,CNY,640,monthly,card,含税,,platform", "b,H800,25,CNY,640,hourly,card,含税,,platform")

@@ -127,7 +127,7 @@ def build_capacity(offer: Offer, side: TaxSide, tax_rates: Sequence[Decimal] = (
             offer = taxed
         elif side == "in":
             factor = worst_tax_factor(offer.tax, tax_rates)
-            offer = _scale(offer, factor)
+            offer = _add_tax(offer, factor)
             note = Message(
                 "the offer of {provider} does not state tax and rate: it is read at the worst for you, with {rate} %"
                 " tax added to its price; ask for both",
@@ -160,10 +160,11 @@ def _put_on_side(offer: Offer, side: Literal["in", "out"]) -> Offer | None:
     return replace(offer, price=price, price_low=low, price_high=high, tax=replace(offer.tax, state=side))
 
 
-def _scale(offer: Offer, factor: Decimal) -> Offer:
-    """Give the prices of an offer times a factor."""
+def _add_tax(offer: Offer, factor: Decimal) -> Offer:
+    """Give an offer with tax in its prices, times a factor."""
     low, high = (None if end is None else end * factor for end in (offer.price_low, offer.price_high))
-    return replace(offer, price=offer.price * factor, price_low=low, price_high=high)
+    tax = replace(offer.tax, state="in")
+    return replace(offer, price=offer.price * factor, price_low=low, price_high=high, tax=tax)
 
 
 def keep_undominated(
