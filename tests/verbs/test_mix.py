@@ -234,6 +234,10 @@ def test_cards_that_differ_are_not_mixed_unless_named(tmp_path: Path) -> None:
         ({"phases": "8x1d", "gpu": ("4090",)}, "none of the offers in .* is left"),
         ({"phases": "8x1d", "image_size": "30GB"}, "image-size is given without a rate"),
         ({"phases": "8x1d", "pull_rate": "1GB/s"}, "pull-rate is given without a size"),
+        (
+            {"phases": "8x1d", "data_size": "1TB", "data_rate": "1GB/s", "pull_rate": "1GB/s"},
+            "pull-rate is given without a size",
+        ),
         ({"phases": "8x1d", "image_size": "30", "pull_rate": "1GB/s"}, "image-size: '30' has no unit"),
         ({"phases": "8x1d", "data_size": "1TB", "data_rate": "1"}, "data-rate: '1' has no unit"),
         ({"phases": "8x1d", "checkpoint_every": "1h"}, "give --spot-interruptions-per-hour beside it"),
@@ -285,6 +289,17 @@ def test_a_plan_that_promises_nothing_is_named_by_its_key(change: dict[str, Any]
         find_mix(ask(phases="8x1d", plan=file))
 
 
+@pytest.mark.parametrize(("unit", "gpus", "is_asked"), [("card", 8, False), ("card", 16, True), ("node8", 8, False)])
+def test_the_network_is_asked_for_where_the_peak_needs_several_nodes(
+    tmp_path: Path, unit: str, gpus: int, is_asked: bool
+) -> None:
+    """Also of cards sold one by one: 16 of them stand in two usual nodes."""
+    offers = write_offers(tmp_path, f"a,H800,10,CNY,64,hourly,{unit},含税,,platform")
+    named = {str(part.name) for part in find_mix(ask(phases=f"{gpus}x1d", offers=offers)).missing}
+
+    assert any(name.startswith("the network between nodes") for name in named) == is_asked
+
+
 def test_what_is_missing_has_its_question_and_no_share_of_a_bill() -> None:
     result = find_mix(ask(demand=DATA / "demand.csv", spot_interruptions_per_hour=0.02, checkpoint_every="1h"))
     named = {str(part.name): part for part in result.missing}
@@ -293,7 +308,22 @@ def test_what_is_missing_has_its_question_and_no_share_of_a_bill() -> None:
     assert named["storage of data and checkpoints"].worst is None
     assert "price per GB and month" in str(named["storage of data and checkpoints"].question)
     assert str(named["deposit and prepayment (tied up, not spent)"].basis) == "tied up, not spent"
-    assert named["VAT, not stated whether in the price"].worst is None
+    assert "VAT, not stated whether in the price" not in named  # added at the worst: in the totals already
+    assert any("with 13 % tax added to its price; ask for both" in str(note) for note in result.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("side", "note"), [("in", "all rents are with tax"), ("out", "all rents are without"), ("quoted", "as quoted")]
+)
+def test_the_side_of_tax_is_said_and_an_open_tax_is_missing_where_it_is_not_added(
+    tmp_path: Path, side: str, note: str
+) -> None:
+    offers = write_offers(tmp_path, "a,H800,10,CNY,64,hourly,card,,,platform")
+    result = find_mix(ask(phases="8x1d", offers=offers, tax=side))
+
+    assert any(note in str(said) for said in result.assumptions)
+    assert result.mix.total.amount == 8 * 24 * (Decimal("11.30") if side == "in" else 10)
+    assert any("VAT, not stated" in str(part.name) for part in result.missing) == (side != "in")
 
 
 TWO_PRICES = ("a,H800,10,CNY,640,monthly,card,含税,,platform", "b,H800,25,CNY,640,hourly,card,含税,,platform")

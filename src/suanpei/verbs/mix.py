@@ -10,6 +10,7 @@ from suanpei.errors import InputError
 from suanpei.market.cost import NO_FACTS, MissingPart, Rental, RunHours, list_missing
 from suanpei.market.mix.capacity import Conditions
 from suanpei.market.mix.optimise import optimise, rent_on_demand, reserve_peak
+from suanpei.market.offer import USUAL_NODE_GPUS
 from suanpei.market.terms import NO_CHARGES
 from suanpei.messages import Message
 from suanpei.units import HOUR_S
@@ -151,7 +152,7 @@ def find_mix(request: MixRequest) -> MixResult:
         quoted_saving=region,
         pilots=pilots,
         owning=price_owning(terms, arithmetic),
-        missing=_list_missing(optimum, offered),
+        missing=_list_missing(optimum, terms.demand.peak_gpus),
         questions=tuple(dict.fromkeys((*offered.questions, *_ask_extensions(optimum)))),
     )
 
@@ -255,12 +256,12 @@ def _name_sellers(optimum: Optimum) -> list[str]:
     return list(dict.fromkeys(used))
 
 
-def _list_missing(optimum: Optimum, offered: Offered) -> tuple[MissingPart, ...]:
+def _list_missing(optimum: Optimum, peak_gpus: int) -> tuple[MissingPart, ...]:
     """List the cost parts that the offers in use do not state, each once, and what they state beside the rent."""
     schedule = optimum.schedule
     used = [contract.capacity.offer for contract in schedule.contracts]
     used += [usage.capacity.offer for usage in schedule.usages]
-    missing = [part for offer in used for part in _missing_of(offer, schedule.total, offered)]
+    missing = [part for offer in used for part in _missing_of(offer, schedule.total, peak_gpus)]
     missing += [
         MissingPart(
             name=Message("what {provider} states to bill beside the rent", provider=offer.provider),
@@ -278,17 +279,19 @@ def _list_missing(optimum: Optimum, offered: Offered) -> tuple[MissingPart, ...]
     return tuple(unique.values())
 
 
-def _missing_of(offer: Offer, total: Money, offered: Offered) -> tuple[MissingPart, ...]:
-    """List what one offer leaves open, rented for its own term on several nodes where any offer is sold by the node.
+def _missing_of(offer: Offer, total: Money, peak_gpus: int) -> tuple[MissingPart, ...]:
+    """List what one offer leaves open, rented for its own term on several nodes where the peak needs more than one.
 
+    A node has the cards that are sold together; of cards sold one by one it is the usual node.
     A worst reading that is a share of the bill is left out: what it is a share of is only this offer's part.
     """
     term_hours = max(offer.term.minimum_hours, offer.term.billing_hours)
-    nodes = 2 if any(capacity.unit_gpus > 1 for capacity in offered.capacities) else 1
+    node_gpus = offer.unit_gpus if offer.unit_gpus > 1 else USUAL_NODE_GPUS
+    nodes = 2 if peak_gpus > node_gpus else 1
     rental = Rental(
         price=offer.unit_price,
-        gpus=nodes * offer.unit_gpus,
-        gpus_per_node=offer.unit_gpus,
+        gpus=nodes * node_gpus,
+        gpus_per_node=node_gpus,
         hours=RunHours(likely_hours=term_hours, low_hours=term_hours, high_hours=term_hours),
     )
     return tuple(

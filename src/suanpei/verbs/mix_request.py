@@ -41,7 +41,12 @@ if TYPE_CHECKING:
     from suanpei.market.offer import Tier
     from suanpei.money import ExchangeRates
 
-TAX_SIDES: tuple[TaxSide, ...] = ("in", "out", "quoted")
+TAX_NOTES: dict[TaxSide, Message] = {
+    "in": Message("all rents are with tax"),
+    "out": Message("all rents are without tax"),
+    "quoted": Message("rents are as quoted, with or without tax as each seller has it"),
+}
+"""On which side of tax offers are compared."""
 MOST_INTERRUPTIONS_PER_HOUR = 60.0
 """One a minute. [1/h]"""
 TRIAL_S = int(7 * DAY_S)
@@ -132,12 +137,12 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
     rates = load_exchange_rates(catalogue, request.rate)
     currency = parse_currency(request.currency, "currency")
     notes: list[Message] = []
-    demand = _read_demand(request, notes)
+    demand, tax = _read_demand(request, notes), parse_choice(request.tax, "tax", tuple(TAX_NOTES))
     return MixTerms(
         currency=currency,
         rates=rates,
         demand=demand,
-        tax=parse_choice(request.tax, "tax", TAX_SIDES),
+        tax=tax,
         extra_tiers=frozenset(parse_choice(tier, "tier", EXTRA_TIERS) for tier in request.tier),
         start_up=_read_start_up(request, notes),
         interruptions=_read_interruptions(request, demand, notes),
@@ -146,7 +151,7 @@ def read_mix_terms(request: MixRequest, catalogue: Catalogue) -> MixTerms:
         planned=None if request.plan is None else read_planned_step(request.plan),
         machine=_read_machine(request, currency, rates, notes),
         limits=_read_limits(request),
-        assumptions=(*demand.assumptions, *notes),
+        assumptions=(TAX_NOTES[tax], *demand.assumptions, *notes),
     )
 
 
@@ -178,7 +183,7 @@ def _read_pilot(text: str | None, field: str, *, default_s: int | None = None) -
 
 def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
     """Read what a start of elastic capacity takes."""
-    pull = request.pull_rate
+    pull, pulled = request.pull_rate, None
     parts = {}
     for field, size, own in (
         ("image", request.image_size, None),
@@ -194,10 +199,11 @@ def _read_start_up(request: MixRequest, notes: list[Message]) -> StartUp:
                 Message("{field}-size is given without a rate; add --pull-rate, such as 500MB/s", field=field)
             )
         parts[f"{field}_s"] = transfer_s(parse_bytes(size, f"{field}-size"), parse_bandwidth_bytes_per_s(rate, option))
+        pulled = size if own is None else pulled
         if field != "image" and own is None:
             notes.append(Message("{field}: read at --pull-rate, {rate}", field=field, rate=rate))
     for field, size, rate in (
-        ("pull-rate", request.image_size or request.data_size or request.checkpoint_size, pull),
+        ("pull-rate", pulled, pull),
         ("data-rate", request.data_size, request.data_rate),
         ("checkpoint-rate", request.checkpoint_size, request.checkpoint_rate),
     ):
@@ -262,6 +268,7 @@ def _read_machine(request: MixRequest, currency: str, rates: ExchangeRates, note
         notes.append(Message("the bought machine is worth nothing at the end of its life: --residual is not given"))
     if request.buy_gpus is None:
         notes.append(Message("a bought machine has {gpus} cards (default)", gpus=USUAL_NODE_GPUS))
+    notes.append(Message("the price and hosting of a bought machine stand on the same side of tax as the rents"))
     hosting = None
     if request.hosting is not None:
         text = re.sub(r"\s*(?:/|每|per)\s*(?:月|个月|mo|month)\s*$", "", request.hosting.strip(), flags=re.IGNORECASE)

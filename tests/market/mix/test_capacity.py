@@ -53,10 +53,15 @@ def test_prices_stand_on_one_side_of_tax_and_the_unknown_is_said(
 def test_a_tax_that_is_not_stated_is_read_at_its_worst() -> None:
     rates = (Decimal("0.06"), Decimal("0.13"))
 
-    for tax, amount in ((Tax(), "11.30"), (Tax(state="out"), "11.30"), (Tax(rate_fraction=Decimal("0.06")), "10.60")):
+    for tax, amount, rate in (
+        (Tax(), "11.30", "13 %"),
+        (Tax(state="out"), "11.30", "13 %"),
+        (Tax(rate_fraction=Decimal("0.06")), "10.60", "6 %"),
+    ):
         capacity, note = build_capacity(make_offer(10, tax=tax), "in", rates)
         assert capacity.price == yuan(amount)
         assert note is not None
+        assert f" {rate} tax added to its price" in str(note)
 
 
 def test_a_price_is_divided_by_its_tax_once() -> None:

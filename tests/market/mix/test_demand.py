@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -157,6 +158,14 @@ def test_merged_steps_need_the_same_units_at_every_time(gpus: list[int], unit: i
 
     assert units_by_hour(merged.steps) == units_by_hour(demand.steps)
     assert all(before.gpus != after.gpus for before, after in zip(merged.steps, merged.steps[1:], strict=False))
+
+
+def test_runs_of_different_cards_stay_apart_though_they_need_the_same_units() -> None:
+    """7 and 8 cards are one unit of 8 each, but two runs: each may stand with another seller."""
+    runs = replace(hours_of(7, 8, 8), needs_one_seller=True).merged(8)
+
+    assert [(step.gpus, step.duration_s) for step in runs.steps] == [(8, 3600), (8, 2 * 3600)]
+    assert len(hours_of(7, 8, 8).merged(8).steps) == 1
 
 
 def test_busy_hours_are_those_of_each_card() -> None:

@@ -123,15 +123,23 @@ def build_capacity(offer: Offer, side: TaxSide, tax_rates: Sequence[Decimal] = (
     note = None
     if side != "quoted":
         taxed = _put_on_side(offer, side)
-        if taxed is None:
+        if taxed is not None:
+            offer = taxed
+        elif side == "in":
+            factor = worst_tax_factor(offer.tax, tax_rates)
+            offer = _add_tax(offer, factor)
             note = Message(
-                "the offer of {provider} does not state tax and rate: it is read at the worst for you, ask for both",
+                "the offer of {provider} does not state tax and rate: it is read at the worst for you, with {rate} %"
+                " tax added to its price; ask for both",
+                provider=offer.provider,
+                rate=f"{((factor - 1) * 100).normalize():f}",
+            )
+        else:
+            note = Message(
+                "the offer of {provider} does not state tax and rate: it is read at the worst for you, its price as one"
+                " without tax; ask for both",
                 provider=offer.provider,
             )
-            if side == "in" and tax_rates:
-                offer = _scale(offer, worst_tax_factor(offer.tax, tax_rates))
-        else:
-            offer = taxed
     return Capacity(offer=offer, kind=classify(offer), units=offer.count // offer.unit_gpus), note
 
 
@@ -152,10 +160,11 @@ def _put_on_side(offer: Offer, side: Literal["in", "out"]) -> Offer | None:
     return replace(offer, price=price, price_low=low, price_high=high, tax=replace(offer.tax, state=side))
 
 
-def _scale(offer: Offer, factor: Decimal) -> Offer:
-    """Give the prices of an offer times a factor."""
+def _add_tax(offer: Offer, factor: Decimal) -> Offer:
+    """Give an offer with tax in its prices, times a factor."""
     low, high = (None if end is None else end * factor for end in (offer.price_low, offer.price_high))
-    return replace(offer, price=offer.price * factor, price_low=low, price_high=high)
+    tax = replace(offer.tax, state="in")
+    return replace(offer, price=offer.price * factor, price_low=low, price_high=high, tax=tax)
 
 
 def keep_undominated(

@@ -152,9 +152,10 @@ class Demand:
     def merged(self, unit_gpus: int = 1) -> Demand:
         """Join neighbouring steps that need the same number of whole units.
 
-        Where each step needs one seller, only neighbours of the same name. Exact for a program whose capacities are all
-        multiples of the unit: such a capacity covers d accelerators
-        where it covers the next multiple of the unit, and two steps of equal demand have equal constraints.
+        Where each step needs one seller, only neighbours of the same name and the same cards: others are runs of their
+        own, which may stand with different sellers. Exact for a program whose capacities are all multiples of the unit:
+        such a capacity covers d accelerators where it covers the next multiple of the unit, and two steps of equal
+        demand have equal constraints.
 
         Args:
             unit_gpus: Accelerators that every capacity is a multiple of. [-]
@@ -163,13 +164,15 @@ class Demand:
             The same demand, rounded up to whole units, in as few steps as can be.
         """
         steps: list[DemandStep] = []
+        before: tuple[str, int] | None = None
         for step in self.steps:
-            name = step.name if self.needs_one_seller else ""
-            rounded = replace(step, gpus=-(-step.gpus // unit_gpus) * unit_gpus, name=name)
-            if steps and (steps[-1].gpus, steps[-1].name) == (rounded.gpus, name):
-                steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + rounded.duration_s)
+            gpus = -(-step.gpus // unit_gpus) * unit_gpus
+            run = (step.name, step.gpus) if self.needs_one_seller else ("", gpus)
+            if run == before:
+                steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + step.duration_s)
             else:
-                steps.append(rounded)
+                steps.append(replace(step, gpus=gpus, name=run[0]))
+            before = run
         return replace(self, steps=tuple(steps))
 
     def busy_hours(self) -> tuple[tuple[int, float], ...]:
