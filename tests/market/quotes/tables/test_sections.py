@@ -182,3 +182,16 @@ def test_a_heading_names_its_card_only_as_what_money_is_for() -> None:
 def test_a_column_says_whether_power_is_in(cell: str, is_in: bool | None) -> None:
     (offer,) = read(table([("型号", "月租(元/台)", "电费"), ("H800 8卡", "75000", cell)])).offers
     assert offer.charges.includes_power is is_in
+
+
+def test_a_line_that_speaks_of_the_rows_above_is_of_none_below() -> None:
+    rows = [
+        ("供应商", "型号", "价格(元/卡时)"),
+        ("甲", "H100", "15"),
+        ["以上含税"],
+        ("乙", "H100", "14"),
+        ["以上不含税"],
+        ("丙", "H100", "13"),
+    ]
+    offers = read(table(rows)).offers
+    assert [one.price_per_accelerator_hour.tax for one in offers] == ["in", "out", "unknown"]
