@@ -57,6 +57,7 @@ PLAIN: Mapping[str, Message] = {
     "storage_extra": Message("storage is billed beside it"),
     "tax_excluded": Message("tax comes on top, at a rate that is not stated"),
     "quantity_tier": Message("the price holds for a quantity; other prices hold for fewer or more"),
+    "tax_notes_contradict": Message("notes below it contradict each other on whether tax is in the price"),
     "tax_sides_differ": Message("its prices with and without tax do not fit one rate of tax"),
     "too_cheap_unit_suspect": Message("too cheap to be true: the unit is suspicious"),
     "too_dear_unit_suspect": Message("too dear to be true: the unit is suspicious"),

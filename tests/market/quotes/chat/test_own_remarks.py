@@ -19,6 +19,11 @@ def taxes(quotes: Quotes) -> list[str]:
     return [offer.price_per_accelerator_hour.tax for offer in quotes.offers]
 
 
+def test_what_speaks_of_the_offers_above_is_of_none_below() -> None:
+    quotes = read(text("H800 8卡 6.8万/台/月\n以上含税\nA800 8卡 4.9万/台/月\n以上不含税\nH20 8卡 5万/台/月"))
+    assert taxes(quotes) == ["in", "out", "unknown"]
+
+
 @pytest.mark.parametrize(
     "words",
     [

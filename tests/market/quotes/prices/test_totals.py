@@ -101,6 +101,28 @@ def test_a_total_over_the_least_term_stays_open() -> None:
     assert offer.price_per_accelerator_hour.amount is None
 
 
+@pytest.mark.parametrize(
+    "term", ["起租3个月", "3个月起", "≥3个月", "至少3个月", "3-6个月", "3个月以上", "3/6个月", "3+3个月"]
+)
+def test_a_total_beside_a_least_term_stays_open(term: str) -> None:
+    (offer,) = read(table([HEAD_OF_TOTALS, ("H800 8卡整机", "4台", term, "900000")])).offers
+    assert offer.price_per_accelerator_hour.amount is None
+
+
+def test_a_total_is_not_for_the_least_term_of_a_remark() -> None:
+    rows = [HEAD_OF_TOTALS, ("H800 8卡整机", "4台", "", "900000"), ["备注：3个月起租"]]
+    (offer,) = read(table(rows)).offers
+    assert offer.price_per_accelerator_hour.amount is None
+
+
+@pytest.mark.parametrize("heading", ["现货数量", "库存(台)", "可用台数"])
+def test_a_total_is_not_for_all_that_is_on_hand(heading: str) -> None:
+    head = ("型号", heading, "租期", "总价(元)")
+    (offer,) = read(table([head, ("H800 8卡", "4", "12个月", "900000")])).offers
+    assert offer.price_per_accelerator_hour.amount is None
+    assert offer.count == 32
+
+
 def test_a_total_has_the_tax_of_its_heading() -> None:
     head = ("型号", "台数", "合同期", "合同金额(元)不含税", "合同金额(元)含税6%")
     (offer,) = read(table([head, ("A800 8卡", "10", "1年", "4300000", "4558000")])).offers

@@ -182,3 +182,31 @@ def test_a_heading_names_its_card_only_as_what_money_is_for() -> None:
 def test_a_column_says_whether_power_is_in(cell: str, is_in: bool | None) -> None:
     (offer,) = read(table([("型号", "月租(元/台)", "电费"), ("H800 8卡", "75000", cell)])).offers
     assert offer.charges.includes_power is is_in
+
+
+def test_a_line_that_speaks_of_the_rows_above_is_of_none_below() -> None:
+    rows = [
+        ("供应商", "型号", "价格(元/卡时)"),
+        ("甲", "H100", "15"),
+        ["以上含税"],
+        ("乙", "H100", "14"),
+        ["以上不含税"],
+        ("丙", "H100", "13"),
+    ]
+    offers = read(table(rows)).offers
+    assert [one.price_per_accelerator_hour.tax for one in offers] == ["in", "out", "unknown"]
+
+
+@pytest.mark.parametrize("notes", [("注：以上含税6%", "注：以上不含税"), ("备注：不含税", "备注：含税13%")])
+def test_notes_that_contradict_each_other_leave_the_tax_open(notes: tuple[str, str]) -> None:
+    rows = [("供应商", "型号", "价格(元/卡时)"), ("甲", "H100", "15"), *([one] for one in notes)]
+    (offer,) = read(table(rows)).offers
+    assert offer.price_per_accelerator_hour.tax == "unknown"
+    assert "tax_notes_contradict" in offer.flags
+
+
+def test_the_tax_of_a_row_counts_more_than_notes() -> None:
+    rows = [("供应商", "型号", "价格(元/卡时)"), ("甲", "H100", "15 含税"), ["注：不含税"], ["注：含税"]]
+    (offer,) = read(table(rows)).offers
+    assert offer.price_per_accelerator_hour.tax == "in"
+    assert "tax_notes_contradict" not in offer.flags

@@ -1,8 +1,8 @@
 """Remarks behind the offers of a message: which of them hold for the offer before them, which for all of the message.
 
-A line between two offers is of the one before it. Terms behind the last of several offers (``不含税，押一付一``) hold
-for all, as people close a list; not where they are indented below the last one, speak of its machine, or where an
-offer before has a line of its own on the same matter.
+A line between two offers is of the one before it; what says 以上 is of all offers before it, and of none behind it.
+Terms behind the last of several offers (``不含税，押一付一``) hold for all, as people close a list; not where they are
+indented below the last one, speak of its machine, or where an offer before has a line of its own on the same matter.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class OwnRemarks:
         self._last_rows: dict[int, int] = {}
         """Last line that the offers of a line with a card go on to, by its row."""
         self._behind: defaultdict[int, list[_Behind]] = defaultdict(list)
+        self._above: defaultdict[int, list[Remark]] = defaultdict(list)
+        """Remarks that hold for all offers before them, by the row of the last."""
         self._units: defaultdict[int, list[Remark]] = defaultdict(list)
 
     def begin(self, line: Line) -> None:
@@ -67,6 +69,10 @@ class OwnRemarks:
         kept = _Behind(remark=remark, matters=matters, row=line.row, indent=line.indent)
         self._behind[self._rows[-1]].append(kept)
 
+    def keep_above(self, remark: Remark) -> None:
+        """Keep a remark that holds for the offers of the message before it, and for none behind it."""
+        self._above[self._rows[-1]].append(remark)
+
     def lend_unit(self, unit: Remark) -> None:
         """Keep the unit of the price before for the offers of the last line."""
         self._units[self._rows[-1]].append(unit)
@@ -79,8 +85,9 @@ class OwnRemarks:
         parts: list[Block] = []
         for row, entries in itertools.groupby(block.entries, key=self._row_of):
             own = [*self._units[row], *(one.remark for one in self._behind[row] if one not in closing)]
-            if own or not parts or parts[-1].remarks != shared:
-                parts.append(Block(seller=block.seller, remarks=[*own, *shared]))
+            above = [remark for last in rows if last >= row for remark in self._above[last]]
+            if own or not parts or parts[-1].remarks != [*above, *shared]:
+                parts.append(Block(seller=block.seller, remarks=[*own, *above, *shared]))
             parts[-1].entries += entries
         return parts
 

@@ -278,6 +278,8 @@ class TextReader:
             self._blocks.append(self._block)
         elif self._block.entries and self._is_own(clues, date, text):
             self._own.keep(line, remark, clues)
+        elif self._block.entries and self._kinds.speaks_of_above(text):
+            self._own.keep_above(remark)
         else:
             self._block.remarks.append(remark)
 

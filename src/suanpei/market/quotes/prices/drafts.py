@@ -218,7 +218,7 @@ class DraftMaker:
             date=base.date,
             header=base.entry.header,
             is_stock_blank=base.is_stock_blank,
-            flags=flags,
+            flags=flags if tax is None else flags - {"tax_notes_contradict"},
             quantity=base.entry.quantity,
         )
         join_quoted_side(draft)

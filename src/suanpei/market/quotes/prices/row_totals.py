@@ -4,8 +4,8 @@
 
     amount per card-hour = total / (machines · cards of a machine · hours of the term)
 
-Where the count or the term is missing there is no reading, and the price stays open. A bare number of a quantity counts
-machines or cards; each is a reading.
+Where the count or the term is missing, or is only what is on hand or the least term, there is no reading, and the price
+stays open. A bare number of a quantity counts machines or cards; each is a reading.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.prices.unit_options import Option
+from suanpei.market.quotes.text.term import LEAST_TERM
 from suanpei.market.terms import PERIOD_HOURS, THIRTY_DAYS_HOURS
 from suanpei.messages import Message
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from suanpei.market.quotes.prices.draft import Draft
 
-_LEAST_TERM = re.compile(r"起租|起订|最短|最低|\bmin")
-"""A heading of these gives the least term, which the total need not be for."""
+_ON_HAND = re.compile(r"现货|库存|在库|可用|可租|可售|余量|剩余|available|availability|in stock|on hand")
+"""A heading of these counts what is on hand, which the total need not be for."""
 
 
 def list_total_options(draft: Draft, usual_gpus: int | None) -> list[Option]:
@@ -57,7 +58,7 @@ def _hours(draft: Draft) -> Fraction | None:
         return month if draft.unit.period == "month" else PERIOD_HOURS[draft.unit.period]
     term = draft.terms.minimum_hours
     heading = draft.header.heading("term") if draft.header else ""
-    if not term or _LEAST_TERM.search(heading.casefold()):
+    if not term or draft.terms.is_least or LEAST_TERM.search(heading.casefold()):
         return None
     months = term / PERIOD_HOURS["month"]
     return months * month if months.denominator == 1 else term
@@ -70,7 +71,8 @@ def _cards(draft: Draft, usual_gpus: int | None) -> list[int]:
         sold = 1 if draft.unit.billed == "card" else machine
         return [sold] if sold else []
     stock = draft.stock
-    if stock is None or stock.count <= 0:
+    heading = draft.header.heading("stock") if draft.header else ""
+    if stock is None or stock.count <= 0 or _ON_HAND.search(heading.casefold()):
         return []
     if stock.unit == "card" or machine == 1:
         return [stock.count]

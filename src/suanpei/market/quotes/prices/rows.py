@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.clues import NO_CLUES, Clues, join_clues
@@ -104,7 +104,11 @@ class RowReader:
         self._block = block
         self._remembered.clear()
         self._remarks = tuple(remark.text for remark in block.remarks)
-        self.shared = join_clues([self._clues.read("section", text) for text in self._remarks])
+        said = [self._clues.read("section", text) for text in self._remarks]
+        self.shared = join_clues(said)
+        notes = [clues.tax.state for clues, one in zip(said, block.remarks, strict=True) if one.is_note and clues.tax]
+        if {"in", "out"} <= set(notes):  # notes are of one rank: neither counts more
+            self.shared = replace(self.shared, tax=None, flags=self.shared.flags | {"tax_notes_contradict"})
         self._shared_date = join_dates([self._clues.read_date(text) for text in self._remarks])
 
     def _read_facts(self, cells: tuple[Cell, ...], header: Header | None) -> Facts:

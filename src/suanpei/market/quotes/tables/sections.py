@@ -47,6 +47,8 @@ class Sections:
         self._content = content
         self._remarks: list[Remark] = []
         self._sheet_remarks: list[Remark] = []
+        self._above: list[Remark] = []
+        """Remarks between rows that hold for those above them only."""
         self._headings: list[Remark] = [heading] if heading else []
         self._heading = heading
         self._has_cards = True
@@ -85,6 +87,10 @@ class Sections:
         """Take a row."""
         if not self._table:
             self._table = [self.block]
+        remarks = [one for one in self.block.remarks if one not in self._above]
+        if remarks != self.block.remarks:
+            self.block = Block(seller=self.block.seller, remarks=remarks, currency=self.block.currency)
+            self._table.append(self.block)
         self.block.entries.append(entry)
 
     def take_part(self, line: Line) -> None:
@@ -173,6 +179,7 @@ class Sections:
         elif not self.has_rows:
             self.block.remarks.insert(0, remark)
         elif is_of_above or is_note or self._kinds.is_date(line.cells):
+            self._above += [remark] if is_of_above else []
             for block in self._table:
                 block.remarks.append(remark)
         else:

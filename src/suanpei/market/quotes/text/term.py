@@ -51,6 +51,10 @@ LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_
 """年付 8万 may be the rent of a year, or of a month paid a year ahead."""
 _AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
 _CONTRACT_PERIODS = ("week", "month", "quarter", "half_year", "year")
+LEAST_TERM = re.compile(
+    r"起|至少|最短|最低|以上|不[少低短]于|[≥>]|\bmin|\bleast\b|\d\s*(?:个?月|年|个?季度?)?\s*[-~至到/+]\s*\d"
+)
+"""Words around a duration that is only the least one, or one of several."""
 _RANGE_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*[-~至到]\s*$")
 
 
@@ -64,6 +68,8 @@ class Terms:
     """Granularity of the bill, where the text states it (按分钟计费, 计费粒度 分钟). [h]"""
     minimum_hours: Fraction | None = None
     """Shortest rental; 0 where the text says that there is none. [h]"""
+    is_least: bool = False
+    """Whether the shortest rental is only the least term, or one of several: a total need not be for it."""
     deposit_months: Decimal | None = None
     prepaid_months: Decimal | None = None
     prepaid_fraction: Decimal | None = None
@@ -85,6 +91,7 @@ def join_terms(first: Terms, second: Terms) -> Terms:
         pricing=first.pricing or second.pricing,
         billing_hours=first.billing_hours or second.billing_hours,
         minimum_hours=second.minimum_hours if first.minimum_hours is None else first.minimum_hours,
+        is_least=second.is_least if first.minimum_hours is None else first.is_least,
         deposit_months=second.deposit_months if first.deposit_months is None else first.deposit_months,
         prepaid_months=first.prepaid_months or second.prepaid_months,
         prepaid_fraction=first.prepaid_fraction or second.prepaid_fraction,
@@ -164,10 +171,12 @@ class TermReader:
             ahead = Decimal(int(paid_hours / PERIOD_HOURS["month"]))
         if ahead is None and pricing in _AHEAD_MONTHS:
             ahead = Decimal(_AHEAD_MONTHS[pricing])
+        minimum_hours = self._read_minimum(text, is_term=is_term)
         return Terms(
             pricing=pricing,
             billing_hours=self._read_granularity(text) or self._read_billing(text),
-            minimum_hours=self._read_minimum(text, is_term=is_term),
+            minimum_hours=minimum_hours,
+            is_least=bool(minimum_hours and LEAST_TERM.search(text)),
             deposit_months=deposit,
             prepaid_months=ahead or None,
             prepaid_fraction=_share(self._paid_share.search(text)),
