@@ -111,6 +111,18 @@ def test_cells_and_rows_hidden_or_struck_out_are_no_prices_and_are_named(tmp_pat
     ]
 
 
+def test_a_cell_whose_class_is_struck_out_is_no_price(tmp_path: Path) -> None:
+    html = (
+        "<html><head><style><!-- td {color:black;} .xl65 {mso-style-parent:style0; text-decoration:line-through;}"
+        " .xl66 {color:red;} .a .xl66 {text-decoration:line-through;} --></style></head><body><table>"
+        "<tr><td>型号</td><td>价</td></tr><tr><td>H800</td><td class=xl65>7</td></tr>"
+        "<tr><td>A800</td><td class='xl66 x'>5 <font class=xl65>6</font></td></tr></table></body></html>"
+    )
+    document = read_bytes(tmp_path, "q.xls", html.encode())
+    assert shape(document) == [("table", None, [(1, ("型号", "价")), (2, ("H800", "")), (3, ("A800", "5"))])]
+    assert reasons(document) == [("", "struck out, so left out: 7, 6")]
+
+
 def test_spans_beyond_the_table_and_nonsense_spans(tmp_path: Path) -> None:
     html = (
         "<table><tr><td rowspan=99999999999>a</td><td rowspan=0>b</td><td colspan='x'>c</td><td colspan=-2>d</td></tr>"

@@ -14,6 +14,7 @@ from suanpei.machine.table import decode_text
 from suanpei.market.quotes.document import Line, Sheet
 from suanpei.market.quotes.files.gathered import tidy
 from suanpei.market.quotes.files.limits import MOST_COLUMNS, MOST_TREE_BYTES
+from suanpei.market.quotes.files.page_styles import find_struck_classes, is_invisible, is_removed, is_struck
 from suanpei.market.quotes.files.plain import find_tables
 from suanpei.market.quotes.files.spread import Cell, spread_cells
 from suanpei.messages import Message
@@ -40,10 +41,6 @@ _BLOCKS = frozenset(
     )
 )
 _SILENT = frozenset(("script", "style", "template", "head", "noscript", "svg", "math", "select", "datalist"))
-_STRUCK = frozenset(("del", "s", "strike"))
-_REMOVED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-_INVISIBLE = re.compile(r"visibility\s*:\s*hidden", re.IGNORECASE)
-_STRUCK_STYLE = re.compile(r"line-through", re.IGNORECASE)
 _MOST_DEPTH = 200
 """Of elements within each other; deeper ones are read without their structure. [-]"""
 _MOST_TABLES = 20
@@ -103,7 +100,7 @@ def read_html(text: str, gathered: Gathered, first_line: int | None = None) -> N
         root = html.document_fromstring(data, parser=parser)
     except (etree.LxmlError, ValueError):  # a page of nothing but comments, or of no element at all
         return
-    page = _Page(gathered, first_line)
+    page = _Page(gathered, first_line, find_struck_classes(root))
     page.read_flow(root)
     page.close()
     if any(entry.level_name == "FATAL" for entry in parser.error_log):
@@ -113,9 +110,10 @@ def read_html(text: str, gathered: Gathered, first_line: int | None = None) -> N
 class _Page:
     """Turns elements into sheets."""
 
-    def __init__(self, gathered: Gathered, first_line: int | None) -> None:
+    def __init__(self, gathered: Gathered, first_line: int | None, struck_classes: frozenset[str]) -> None:
         self._gathered = gathered
         self._first_line = first_line
+        self._struck_classes = struck_classes
         self._words: list[str] = []
         self._struck: list[str] = []
         self._pictures = 0
@@ -206,7 +204,7 @@ class _Page:
         cells: list[Cell] = []
         for cell in row.iterchildren("td", "th"):
             is_hidden = self._is_hidden(cell)
-            if is_hidden and _is_removed(cell):
+            if is_hidden and is_removed(cell):
                 continue
             is_blank = is_row_struck or is_hidden or self._is_struck(cell)
             cells.append(_span("", cell) if is_blank else self._read_cell(cell, nested))
@@ -255,13 +253,13 @@ class _Page:
 
     def _is_hidden(self, element: Any) -> bool:
         """Whether a reader of the page does not see an element; one with words is counted."""
-        is_hidden = _is_removed(element) or _INVISIBLE.search(element.get("style") or "") is not None
+        is_hidden = is_removed(element) or is_invisible(element)
         self._hidden += is_hidden and bool(tidy(element.text_content()))
         return is_hidden
 
     def _is_struck(self, element: Any) -> bool:
         """Whether an element is struck out; its words are kept, to be named."""
-        if element.tag not in _STRUCK and not _STRUCK_STYLE.search(element.get("style") or ""):
+        if not is_struck(element, self._struck_classes):
             return False
         parts = element.iterchildren("td", "th") if element.tag == "tr" else (element,)
         words = " ".join(filter(None, (tidy(_SPACE.sub(" ", part.text_content())) for part in parts)))
@@ -276,11 +274,6 @@ class _Page:
                 yield child
             elif child.tag in ("thead", "tbody", "tfoot") and not self._is_hidden(child):
                 yield from child.iterchildren("tr")
-
-
-def _is_removed(element: Any) -> bool:
-    """Whether an element takes no place on the page."""
-    return element.get("hidden") is not None or _REMOVED.search(element.get("style") or "") is not None
 
 
 def _span(text: str, cell: Any) -> Cell:
