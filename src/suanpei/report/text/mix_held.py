@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suanpei.messages import Message, name_duration
 from suanpei.report.locale import translate
@@ -11,6 +11,7 @@ from suanpei.report.text.quote_notes import say_length
 from suanpei.units import DAY_S, HOUR_S
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from rich.console import RenderableType
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from suanpei.report.locale import Language
     from suanpei.verbs.mix import MixResult
     from suanpei.verbs.mix_phases import SplitPhase
-    from suanpei.verbs.mix_rows import WayRow
+    from suanpei.verbs.mix_rows import ContractRow, UsageRow, WayRow
 
 MOST_ROWS = 24
-"""Contracts and sellers that are listed; the others are summed in one line."""
+"""Contracts and offers that are listed; the others are summed in one line."""
 MOST_PHASES = 8
 """Phases that are listed; the others are counted in one line."""
 
@@ -93,18 +94,19 @@ def render_contracts(way: WayRow, lang: Language) -> list[RenderableType]:
     parts: list[RenderableType] = [heading(translate("Contracts to sign", lang)), table]
     rest = way.contracts[MOST_ROWS:]
     if rest:
-        zero = way.total - way.total
-        more = Message(
-            "and {count} more contracts, {cost} together (--json lists all)",
-            count=len(rest),
-            cost=sum((row.cost for row in rest), zero),
-        )
+        more = Message("and {count} more contracts, {cost} together (--json lists all)", **_sum_up(rest))
         parts.append(Paragraph(translate(more, lang)))
     beyond = sum(row.hours_beyond_demand * row.gpus for row in way.contracts)
     if beyond:
         note = Message("Of it, {hours} card-hours are paid after the demand is over.", hours=f"{beyond:,.0f}")
         parts.append(Paragraph(translate(note, lang), style="dim"))
     return parts
+
+
+def _sum_up(rows: Sequence[ContractRow | UsageRow]) -> dict[str, Any]:
+    """Count the rows that are not listed, and add up what they cost."""
+    first, *others = rows
+    return {"count": len(rows), "cost": sum((row.cost for row in others), first.cost)}
 
 
 def render_usage(result: MixResult, lang: Language) -> list[RenderableType]:
@@ -138,12 +140,7 @@ def render_usage(result: MixResult, lang: Language) -> list[RenderableType]:
     parts: list[RenderableType] = [heading(translate("Rented by the hour", lang)), table]
     rest = way.usage[MOST_ROWS:]
     if rest:
-        zero = way.total - way.total
-        more = Message(
-            "and {count} more sellers, {cost} together (--json lists all)",
-            count=len(rest),
-            cost=sum((row.cost for row in rest), zero),
-        )
+        more = Message("and {count} more offers, {cost} together (--json lists all)", **_sum_up(rest))
         parts.append(Paragraph(translate(more, lang)))
     if result.start_up_hours:
         note = Message(

@@ -81,7 +81,7 @@ def test_what_is_no_offer_or_was_only_logged_is_listed(caplog: pytest.LogCapture
     assert read.offers == ()
     assert [str(item.reason) for item in read.unread] == [
         "gpuhunt reports: Skipping provider CrusoeProvider: no key",
-        "3 instances without a card, or with more than 64",
+        "3 instances without a card or a price, or with more than 64 cards",
     ]
     assert caplog.records == []  # collected, not written among the answers
     assert logging.getLogger("gpuhunt").handlers == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.market.quotes.files.samples import read_bytes, shape
+from tests.market.quotes.files.samples import read_bytes, reasons, shape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,3 +64,18 @@ def test_a_table_in_a_text_file_is_known_by_its_row_of_dashes(tmp_path: Path) ->
 def test_links_by_reference_and_comments_are_not_lost(tmp_path: Path) -> None:
     document = read_bytes(tmp_path, "q.md", "[1]: https://example.com\n    H800 7.8万\n".encode())
     assert shape(document) == [("text", None, [(1, ("[1]: https://example.com",)), (2, ("H800 7.8万",))])]
+
+
+def test_words_struck_out_are_no_prices_and_are_named(tmp_path: Path) -> None:
+    table = "| 型号 | 价 | 台数 |\n|---|---|---|\n| H800 | ~~**20**~~ 16 | 7~~8 或 9~~10 |\n| A800 | ~~5~~ | 1 |\n"
+    text = f"{table}\n原价~~9 元~~，现价 8 元\n"
+    document = read_bytes(tmp_path, "q.md", text.encode())
+    assert shape(document) == [
+        ("table", None, [(1, ("型号", "价", "台数")), (3, ("H800", "16", "7~~8 或 9~~10")), (4, ("A800", "", "1"))]),
+        ("text", None, [(6, ("原价，现价 8 元",))]),
+    ]
+    assert reasons(document) == [
+        ("B3", "struck out, so left out: 20"),
+        ("B4", "struck out, so left out: 5"),
+        ("6", "struck out, so left out: 9 元"),
+    ]

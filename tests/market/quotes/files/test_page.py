@@ -79,6 +79,50 @@ def test_a_table_that_only_lays_out_the_page_is_looked_through(tmp_path: Path) -
     ]
 
 
+def test_cells_and_rows_hidden_or_struck_out_are_no_prices_and_are_named(tmp_path: Path) -> None:
+    html = (
+        "<table><tr><th>型号</th><th>价</th><th>注</th></tr>"
+        "<tr><td rowspan=2>H800</td><td style='text-decoration: line-through'>7</td><td>停售</td></tr>"
+        "<tr style='text-decoration:line-through'><td>6</td><td>旧</td></tr>"
+        "<tr><td>A800</td><td style='display:none'>1</td><td>5</td><td>现货</td></tr>"
+        "<tr><td>H20</td><td style='visibility: hidden'>2</td><td>询价</td></tr>"
+        "<tbody hidden><tr><td>H100</td><td>3</td><td>x</td></tr></tbody></table>"
+        "<table><tr hidden><td>L40S 4 元</td></tr><tr><td>您好</td></tr>"
+        "<tr><td style='display:none'>L20</td></tr></table>"
+    )
+    document = read_bytes(tmp_path, "q.html", html.encode())
+    assert shape(document) == [
+        (
+            "table",
+            None,
+            [
+                (1, ("型号", "价", "注")),
+                (2, ("H800", "", "停售")),
+                (4, ("A800", "5", "现货")),
+                (5, ("H20", "", "询价")),
+            ],
+        ),
+        ("text", None, [(1, ("您好",))]),
+    ]
+    # 1, 2, the rows of H100, of L40S, and L20
+    assert reasons(document) == [
+        ("", "struck out, so left out: 7, 6 旧"),
+        ("", "hidden parts of the page are not read: 5"),
+    ]
+
+
+def test_a_cell_whose_class_is_struck_out_is_no_price(tmp_path: Path) -> None:
+    html = (
+        "<html><head><style><!-- td {color:black;} .xl65 {mso-style-parent:style0; text-decoration:line-through;}"
+        " .xl66 {color:red;} .a .xl66 {text-decoration:line-through;} --></style></head><body><table>"
+        "<tr><td>型号</td><td>价</td></tr><tr><td>H800</td><td class=xl65>7</td></tr>"
+        "<tr><td>A800</td><td class='xl66 x'>5 <font class=xl65>6</font></td></tr></table></body></html>"
+    )
+    document = read_bytes(tmp_path, "q.xls", html.encode())
+    assert shape(document) == [("table", None, [(1, ("型号", "价")), (2, ("H800", "")), (3, ("A800", "5"))])]
+    assert reasons(document) == [("", "struck out, so left out: 7, 6")]
+
+
 def test_spans_beyond_the_table_and_nonsense_spans(tmp_path: Path) -> None:
     html = (
         "<table><tr><td rowspan=99999999999>a</td><td rowspan=0>b</td><td colspan='x'>c</td><td colspan=-2>d</td></tr>"

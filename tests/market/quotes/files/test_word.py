@@ -107,7 +107,7 @@ def test_struck_deleted_and_hidden_runs_are_not_read(tmp_path: Path) -> None:
 
     document = read_word(tmp_path, fill)
     assert shape(document) == [("text", None, [(1, ("H800 8万/月",))])]
-    assert reasons(document) == [("", "struck out, so left out: 9万")]
+    assert reasons(document) == [("", "struck out, so left out: 9万"), ("", "hidden pieces of text are not read: 1")]
 
 
 def test_text_boxes_are_read_once_after_their_paragraph(tmp_path: Path) -> None:

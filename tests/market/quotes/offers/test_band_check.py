@@ -68,7 +68,7 @@ def test_an_amount_far_from_its_band_is_flagged_and_asked(amount: str, flag: str
     assert all(other.is_plausible for other in offer.readings[1:])
     assert (len(offer.readings) > 1) == (flag != "price_far_from_band")
     (question,) = found.questions
-    assert (question.seller, question.cell) == (offer.seller, offer.source.cell)
+    assert (question.seller, question.file, question.cell) == (offer.seller, offer.source.file, offer.source.cell)
 
 
 def test_a_node_month_written_as_a_price_far_too_low_may_be_of_a_card() -> None:

@@ -90,3 +90,4 @@ def test_what_a_line_leaves_open_is_asked_at_its_cell(tmp_path: Path) -> None:
         ("甲云", "F3", "the shortest term is not stated"),
         ("甲云", "C3", "the prices of storage and traffic are not stated"),
     ]
+    assert {question.file for question in found.questions} == {str(file)}

@@ -73,7 +73,9 @@ def read_live(gpuhunt: Any, providers: Sequence[str], context: QuoteContext) -> 
     ]
     if left := len(items) - len(offers):
         reason = Message(
-            "{count} instances without a card, or with more than {most}", count=left, most=MOST_INSTANCE_GPUS
+            "{count} instances without a card or a price, or with more than {most} cards",
+            count=left,
+            most=MOST_INSTANCE_GPUS,
         )
         unread.append(Unread(file=PACKAGE, cell="", reason=reason))
     return Quotes(offers=tuple(offers), questions=(), unread=tuple(unread), assumptions=(said, *reader.assumptions))

@@ -10,11 +10,12 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from suanpei.market.quotes.document import Line, Sheet
+from suanpei.market.quotes.document import Line, Sheet, name_cell
 from suanpei.market.quotes.files.delimited import split_lines
 from suanpei.market.quotes.files.gathered import tidy
 from suanpei.market.quotes.files.page import read_html
 from suanpei.market.quotes.files.plain import find_tables, split_bars
+from suanpei.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _MARKED = re.compile(r"[\\`&]|\*\*|__|\]\(|<br", re.IGNORECASE)
 _STRONG = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*|__(?=\S)([^_]+)(?<=\S)__")
+_STRUCK = re.compile(r"(?<![\d~])~~(?=[^\s~])([^~]+)(?<=\S)~~(?!~)")
+"""Behind a digit it is a range (7~~8)."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^()\s]*)\)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
@@ -88,7 +91,7 @@ def read_markdown(text: str, gathered: Gathered) -> None:
             end = next((row for row in range(header + 2, len(lines)) if outline[row] or not lines[row]), len(lines))
         elif not is_page and token.type != "fence":
             continue
-        waiting += _as_text(lines, done, first)
+        waiting += _as_text(lines, done, first, gathered)
         if token.type == "fence":
             waiting += [(row + 1, lines[row]) for row in range(first + 1, end) if not _FENCE.match(lines[row])]
         else:
@@ -100,7 +103,7 @@ def read_markdown(text: str, gathered: Gathered) -> None:
             else:
                 gathered.add([_read_table(lines, first, end, gathered)])
         done = end
-    waiting += _as_text(lines, done, len(lines))
+    waiting += _as_text(lines, done, len(lines), gathered)
     gathered.add(find_tables(waiting, gathered))
 
 
@@ -111,11 +114,12 @@ def _page_end(lines: Sequence[str], first: int, end: int) -> int:
     return next((row + 1 for row in range(end, len(lines)) if "</table" in lines[row].lower()), end)
 
 
-def _as_text(lines: Sequence[str], first: int, end: int) -> list[Numbered]:
+def _as_text(lines: Sequence[str], first: int, end: int, gathered: Gathered) -> list[Numbered]:
     numbered: list[Numbered] = []
     for row in range(first, end):
         line = lines[row]
-        words = clean_inline(line[_LEAD.match(line).end() :])  # type: ignore[union-attr]  # it matches anything
+        said = line[_LEAD.match(line).end() :]  # type: ignore[union-attr]  # it matches anything
+        words = clean_inline(_leave_struck(said, name_cell(None, row + 1), gathered))
         numbered.append((row + 1, f"{line[: len(line) - len(line.lstrip())]}{words}"))
     return numbered
 
@@ -125,11 +129,23 @@ def _read_table(lines: Sequence[str], first: int, end: int, gathered: Gathered) 
     for row in range(first, end):
         if row == first + 1:
             continue  # the dashes below the header
-        cells = tuple(clean_inline(cell) for cell in split_bars(lines[row].lstrip("> \t")))
+        cells = tuple(
+            clean_inline(_leave_struck(cell, name_cell(None, row + 1, column), gathered))
+            for column, cell in enumerate(split_bars(lines[row].lstrip("> \t")))
+        )
         gathered.count_cells(len(cells))
         if any(cells):
             rows.append(Line(row=row + 1, cells=cells))
     return Sheet(kind="table", name=None, lines=tuple(rows))
+
+
+def _leave_struck(text: str, place: str, gathered: Gathered) -> str:
+    """Take out of a cell or line what is struck out, and name it."""
+    struck = tuple(clean_inline(words) for words in _STRUCK.findall(text))
+    if not struck:
+        return text
+    gathered.leave(place, Message("struck out, so left out: {words}", words=struck))
+    return _STRUCK.sub("", text)
 
 
 def clean_inline(text: str) -> str:

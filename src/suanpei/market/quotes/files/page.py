@@ -14,6 +14,7 @@ from suanpei.machine.table import decode_text
 from suanpei.market.quotes.document import Line, Sheet
 from suanpei.market.quotes.files.gathered import tidy
 from suanpei.market.quotes.files.limits import MOST_COLUMNS, MOST_TREE_BYTES
+from suanpei.market.quotes.files.page_styles import find_struck_classes, is_invisible, is_removed, is_struck
 from suanpei.market.quotes.files.plain import find_tables
 from suanpei.market.quotes.files.spread import Cell, spread_cells
 from suanpei.messages import Message
@@ -34,29 +35,12 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 _BLOCKS = frozenset(
     (
         *("address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details", "div", "dl"),
-        *(
-            "dt",
-            "fieldset",
-            "figure",
-            "figcaption",
-            "footer",
-            "form",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "header",
-            "hr",
-        ),
+        *("dt", "fieldset", "figure", "figcaption", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
+        *("header", "hr"),
         *("legend", "li", "main", "nav", "ol", "option", "p", "pre", "section", "summary", "td", "th", "tr", "ul"),
     )
 )
 _SILENT = frozenset(("script", "style", "template", "head", "noscript", "svg", "math", "select", "datalist"))
-_STRUCK = frozenset(("del", "s", "strike"))
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_STRUCK_STYLE = re.compile(r"line-through", re.IGNORECASE)
 _MOST_DEPTH = 200
 """Of elements within each other; deeper ones are read without their structure. [-]"""
 _MOST_TABLES = 20
@@ -116,7 +100,7 @@ def read_html(text: str, gathered: Gathered, first_line: int | None = None) -> N
         root = html.document_fromstring(data, parser=parser)
     except (etree.LxmlError, ValueError):  # a page of nothing but comments, or of no element at all
         return
-    page = _Page(gathered, first_line)
+    page = _Page(gathered, first_line, find_struck_classes(root))
     page.read_flow(root)
     page.close()
     if any(entry.level_name == "FATAL" for entry in parser.error_log):
@@ -126,9 +110,10 @@ def read_html(text: str, gathered: Gathered, first_line: int | None = None) -> N
 class _Page:
     """Turns elements into sheets."""
 
-    def __init__(self, gathered: Gathered, first_line: int | None) -> None:
+    def __init__(self, gathered: Gathered, first_line: int | None, struck_classes: frozenset[str]) -> None:
         self._gathered = gathered
         self._first_line = first_line
+        self._struck_classes = struck_classes
         self._words: list[str] = []
         self._struck: list[str] = []
         self._pictures = 0
@@ -171,9 +156,9 @@ class _Page:
     def _read_rows(self, table: Any) -> None:
         """Read the rows of a table; one that only lays out the page is read as if it were not there."""
         nested: list[Any] = []
+        elements = [row for row in self._find_rows(table) if not self._is_hidden(row)]
         marks = (len(self._struck), self._pictures, self._hidden)
-        elements = [row for row in _find_rows(table) if not self._is_hidden(row)]
-        rows = ([self._read_cell(cell, nested) for cell in row if cell.tag in ("td", "th")] for row in elements)
+        rows = (self._read_row(row, nested) for row in elements)
         single: list[list[Cell]] = []
         first = None
         for row in rows:
@@ -186,12 +171,12 @@ class _Page:
             self._pictures, self._hidden = marks[1:]
             for element in elements:
                 self._words.append("\n")
-                for cell in element:
-                    self.read_flow(cell)
+                for cell in () if self._is_struck(element) else element:
+                    self._read_visible(cell)
                     self._words.append("\n")
             return
         for caption in table.iterchildren("caption"):
-            self.read_flow(caption)
+            self._read_visible(caption)
         self._flush()
         self._add_table(spread_cells(itertools.chain(single, [first], rows), self._gathered), elements)
         for inner in nested:
@@ -205,6 +190,26 @@ class _Page:
         numbered = (Line(row=before + elements[line.row - 1].sourceline, cells=line.cells) for line in lines)
         self._gathered.add([Sheet(kind="table", name=None, lines=tuple(numbered))])
 
+    def _read_visible(self, element: Any) -> None:
+        """Read an element's text and tables, unless it is hidden or struck out itself."""
+        if not self._is_hidden(element) and not self._is_struck(element):
+            self.read_flow(element)
+
+    def _read_row(self, row: Any, nested: list[Any]) -> list[Cell]:
+        """Read the cells of a row; a cell struck out or invisible keeps its place, blank, and a removed one has none.
+
+        A row struck out keeps its place too: cells that span several rows count it.
+        """
+        is_row_struck = self._is_struck(row)
+        cells: list[Cell] = []
+        for cell in row.iterchildren("td", "th"):
+            is_hidden = self._is_hidden(cell)
+            if is_hidden and is_removed(cell):
+                continue
+            is_blank = is_row_struck or is_hidden or self._is_struck(cell)
+            cells.append(_span("", cell) if is_blank else self._read_cell(cell, nested))
+        return cells
+
     def _read_cell(self, cell: Any, nested: list[Any]) -> Cell:
         words: list[str] = []
         if not len(cell):
@@ -215,8 +220,7 @@ class _Page:
             else:
                 nested.append(piece)
         lines = [line for line in map(tidy, "".join(words).split("\n")) if line]
-        rows = _read_span(cell.get("rowspan"), _MOST_ROWS)
-        return Cell("\n".join(lines), _read_span(cell.get("colspan"), MOST_COLUMNS), rows)
+        return _span("\n".join(lines), cell)
 
     def _pieces(self, element: Any, depth: int) -> Iterator[Any]:
         """Give the words of an element and the tables in it, in their order; a block begins a line."""
@@ -236,16 +240,11 @@ class _Page:
             yield "\n"
 
     def _child_pieces(self, child: Any, depth: int) -> Iterator[Any]:
-        style = child.get("style") or ""
         if not isinstance(child.tag, str) or child.tag in _SILENT:
             return
-        if self._is_hidden(child):
+        if self._is_hidden(child) or self._is_struck(child):
             return
-        if child.tag in _STRUCK or _STRUCK_STYLE.search(style):
-            words = tidy(_SPACE.sub(" ", child.text_content()))
-            if words:
-                self._struck.append(words)
-        elif child.tag == "img":
+        if child.tag == "img":
             self._pictures += 1
         elif child.tag == "table":
             yield child
@@ -254,18 +253,32 @@ class _Page:
 
     def _is_hidden(self, element: Any) -> bool:
         """Whether a reader of the page does not see an element; one with words is counted."""
-        is_hidden = element.get("hidden") is not None or _HIDDEN.search(element.get("style") or "") is not None
+        is_hidden = is_removed(element) or is_invisible(element)
         self._hidden += is_hidden and bool(tidy(element.text_content()))
         return is_hidden
 
+    def _is_struck(self, element: Any) -> bool:
+        """Whether an element is struck out; its words are kept, to be named."""
+        if not is_struck(element, self._struck_classes):
+            return False
+        parts = element.iterchildren("td", "th") if element.tag == "tr" else (element,)
+        words = " ".join(filter(None, (tidy(_SPACE.sub(" ", part.text_content())) for part in parts)))
+        if words:
+            self._struck.append(words)
+        return True
 
-def _find_rows(table: Any) -> Iterator[Any]:
-    """Give the rows of a table, not those of tables within it."""
-    for child in table:
-        if child.tag == "tr":
-            yield child
-        elif child.tag in ("thead", "tbody", "tfoot"):
-            yield from child.iterchildren("tr")
+    def _find_rows(self, table: Any) -> Iterator[Any]:
+        """Give the rows of a table, not those of tables within it."""
+        for child in table:
+            if child.tag == "tr":
+                yield child
+            elif child.tag in ("thead", "tbody", "tfoot") and not self._is_hidden(child):
+                yield from child.iterchildren("tr")
+
+
+def _span(text: str, cell: Any) -> Cell:
+    """Give a text the place of a cell."""
+    return Cell(text, _read_span(cell.get("colspan"), MOST_COLUMNS), _read_span(cell.get("rowspan"), _MOST_ROWS))
 
 
 def _read_span(given: str | None, most: int) -> int:

@@ -73,6 +73,7 @@ class _Reader:
         self._struck: list[str] = []
         self._boxes: list[Any] = []
         self._pictures = 0
+        self._hidden = 0
 
     def close(self) -> None:
         """Write the last lines and name what was left out."""
@@ -81,6 +82,8 @@ class _Reader:
             self._gathered.leave("", Message("struck out, so left out: {words}", words=tuple(self._struck)))
         if self._pictures:
             self._gathered.leave("", Message("pictures are not read: {count}", count=self._pictures))
+        if self._hidden:
+            self._gathered.leave("", Message("hidden pieces of text are not read: {count}", count=self._hidden))
 
     def read(self, parent: Any, depth: int = 0) -> None:
         """Read the paragraphs and tables of a body, header or text box."""
@@ -179,7 +182,9 @@ class _Reader:
         if properties is not None and (_is_on(properties, "strike") or _is_on(properties, "dstrike")):
             if tidy(text):
                 self._struck.append(tidy(text))
-        elif properties is None or not _is_on(properties, "vanish"):
+        elif properties is not None and _is_on(properties, "vanish"):
+            self._hidden += bool(tidy(text))
+        else:
             words.append(text)
 
     def _look_into_drawing(self, drawing: Any) -> None:

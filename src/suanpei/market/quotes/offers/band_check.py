@@ -110,8 +110,10 @@ class _Holder:
         asked = ask_unit(flagged, set(flags))
         if asked is not None:
             problem, question = asked
-            cell = offer.source.cell
-            self.questions.append(Question(seller=offer.seller, cell=cell, problem=problem, question=question))
+            place = offer.source
+            self.questions.append(
+                Question(seller=offer.seller, cell=place.cell, problem=problem, question=question, file=place.file)
+            )
         return flagged
 
     def _others(self, offer: QuotedOffer, taken: Reading) -> list[Reading]:

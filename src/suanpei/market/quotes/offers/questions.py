@@ -134,6 +134,7 @@ def ask_beside_columns(offer: QuotedOffer, header: Sequence[str], cells: Sequenc
             ),
             problem=one[0],
             question=one[1],
+            file=offer.source.file,
         )
         for roles, one in asked
     ]
