@@ -306,3 +306,23 @@ def test_points_of_tax_are_per_cent(role: str, words: str, state: str, rate: str
     tax = CLUES.read(role, words).tax
     assert tax is not None
     assert (tax.state, tax.rate_fraction) == (state, Decimal(rate))
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "expected"),
+    [
+        ("押一付十二", "prepaid_months", 12),
+        ("付十二押两", "prepaid_months", 12),
+        ("90天预付", "prepaid_months", Decimal("2.96")),
+        ("30天全款", "prepaid_months", Decimal("0.99")),
+        ("半年预付", "prepaid_months", 6),
+        ("1.5个月押金", "deposit_months", Decimal("1.5")),
+        ("押金1.5个月", "deposit_months", Decimal("1.5")),
+        ("首付12.5%", "prepaid_fraction", Decimal("0.125")),
+        ("12.5% off", "kept_fraction", Fraction(7, 8)),
+    ],
+)
+def test_no_part_of_a_count_or_share_is_cut_off(words: str, field: str, expected: Decimal | Fraction) -> None:
+    """90 days are 2,160 h of 730 h a month; 12.5 % is neither 5 % nor 12 %."""
+    terms = CLUES.read("text", words).terms
+    assert getattr(terms, field) == expected

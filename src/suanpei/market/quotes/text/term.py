@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.words import NOTHING_WORDS
 from suanpei.market.terms import LONGEST_TERM_HOURS, PERIOD_HOURS
+from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,20 +24,9 @@ _FINE_BILLING = re.compile(
     r"按(?P<unit>分钟|秒)|(?:per[ -]|by the )(?P<said>second|minute)[ -]?(?:billing|billed)"
     r"|billed (?:per|by the) (?P<word>second|minute)"
 )
-_CHINESE_DIGITS = {character: value for value, character in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
 _PRICING_ORDER = (
-    *(
-        "spot",
-        "marketplace",
-        "reserved",
-        "yearly",
-        "half_yearly",
-        "quarterly",
-        "monthly",
-        "weekly",
-        "daily",
-        "on_demand",
-    ),
+    *("spot", "marketplace", "reserved", "yearly", "half_yearly", "quarterly", "monthly", "weekly", "daily"),
+    "on_demand",
 )
 PERIOD_OF_PRICING: Mapping[str, str] = {
     "spot": "hour",
@@ -125,19 +115,19 @@ class TermReader:
         self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
         self._paid_term = re.compile(rf"{duration}\s*-?\s*(?:{said['paid_after'].source})")
         self._paid_ahead = re.compile(rf"(?:{said['paid_before'].source})\s*[:为]?\s*{duration}")
-        share = r"(\d{1,3})\s*%"
+        share = r"(?<![\d.])(\d{1,3}(?:\.\d{1,2})?)\s*%"
         self._paid_share = re.compile(
             rf"(?:{said['paid_before'].source})\s*[:为]?\s*{share}|{share}\s*(?:{said['paid_before'].source})"
         )
-        deposit = said["deposit"].source
+        deposit, count = said["deposit"].source, r"(?<![\d.])(\d{1,2}(?:\.\d)?)"
         self._deposit = re.compile(
-            rf"(?:{deposit})\s*[:为]?\s*(\d{{1,2}})\s*-?\s*(?:个)?{months}"
-            rf"|(\d{{1,2}})\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
+            rf"(?:{deposit})\s*[:为]?\s*{count}\s*-?\s*(?:个)?{months}"
+            rf"|{count}\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
         )
-        off = said["discount"].source
+        off, part = said["discount"].source, r"(?<![\d.])(\d{1,2}(?:\.\d{1,2})?)"
         self._condition = re.compile(rf"(?:{words.pricing.source}|{duration})[^,;。(]{{0,8}}$")
         self._discount = re.compile(
-            rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|(\d{{1,2}})\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*(\d{{1,2}})\s*%"
+            rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|{part}\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*{part}\s*%"
         )
 
     def read(self, text: str, *, is_term: bool = False, is_running: bool = False) -> Terms:
@@ -161,7 +151,7 @@ class TermReader:
         paid_term = self._paid_term.search(text) or self._paid_ahead.search(text)
         paid_hours = self._hours(paid_term) if paid_term else None
         if paid_hours is not None and ahead is None:
-            ahead = Decimal(int(paid_hours / PERIOD_HOURS["month"]))
+            ahead = _in_months(paid_hours)
         if ahead is None and pricing in _AHEAD_MONTHS:
             ahead = Decimal(_AHEAD_MONTHS[pricing])
         return Terms(
@@ -241,8 +231,15 @@ class TermReader:
         return False if self._words.terms["before_discount"].has(text) else None
 
 
-def _months(text: str) -> Decimal:
-    return Decimal(text) if text.isdecimal() else Decimal(_CHINESE_DIGITS.get(text[-1], 1))
+def _months(text: str) -> Decimal | None:
+    number = read_number(text)
+    return None if number is None or number.rest else number.value
+
+
+def _in_months(hours: Fraction) -> Decimal:
+    """Give a time in months, to a hundredth where it is not whole: 90 days are 2.96 of 730 h. [-]"""
+    months = hours / PERIOD_HOURS["month"]
+    return Decimal(int(months)) if months.denominator == 1 else round(Decimal(months.numerator) / months.denominator, 2)
 
 
 def _share(found: re.Match[str] | None) -> Decimal | None:
