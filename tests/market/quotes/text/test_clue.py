@@ -326,3 +326,21 @@ def test_no_part_of_a_count_or_share_is_cut_off(words: str, field: str, expected
     """90 days are 2,160 h of 730 h a month; 12.5 % is neither 5 % nor 12 %."""
     terms = CLUES.read("text", words).terms
     assert getattr(terms, field) == expected
+
+
+@pytest.mark.parametrize(
+    ("role", "words", "months"),
+    [
+        ("term", "12-36个月", 12),
+        ("term", "1-3 years", 12),
+        ("text", "3-6个月起", 3),
+        ("text", "起租3-6个月", 3),
+        ("term", "一年半", 18),
+        ("text", "H100-12个月起", 12),
+        ("text", "4090-12个月起", 12),
+    ],
+)
+def test_the_shortest_of_a_range_is_the_shortest_rental(role: str, words: str, months: int) -> None:
+    terms = CLUES.read(role, words).terms
+    assert terms is not None
+    assert terms.minimum_hours == months * MONTH

@@ -41,7 +41,6 @@ LONG_PERIODS: Mapping[str, str] = {"quarterly": "quarter", "half_yearly": "half_
 """年付 8万 may be the rent of a year, or of a month paid a year ahead."""
 _AHEAD_MONTHS = {"quarterly": 3, "half_yearly": 6, "yearly": 12}
 _CONTRACT_PERIODS = ("week", "month", "quarter", "half_year", "year")
-_RANGE_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*[-~至到]\s*$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,9 +93,11 @@ class TermReader:
         self._words = words
         said = words.terms
         unit = f"(?P<unit>{words.periods.source})(?!内)"
+        to = r"\s*[-~至到]\s*"
         duration = (
-            rf"(?<![a-z])(?<!\d[x×*])(?<!\d[x×*]\d)"
-            rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
+            rf"(?<![a-z\d.])(?<!\d[x×*])(?<!\d[x×*]\d)"
+            rf"(?:(?P<count>\d{{1,3}}(?={to}\d)|\d{{1,4}}(?:\.\d+)?(?!{to}\d))(?P<range>{to}\d{{1,3}})?"
+            rf"\s*-?\s*(?:个)?{unit}(?P<more>半(?!年))?|(?P<half>半)年)"
         )
         groups = words.periods.group_of.items()
         long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
@@ -149,7 +150,7 @@ class TermReader:
         pricing = next((name for name in _PRICING_ORDER if name in groups), None)
         deposit, ahead = self._read_deposit(text)
         paid_term = self._paid_term.search(text) or self._paid_ahead.search(text)
-        paid_hours = self._hours(paid_term) if paid_term else None
+        paid_hours = self._hours(paid_term) if paid_term and not paid_term["range"] else None
         if paid_hours is not None and ahead is None:
             ahead = _in_months(paid_hours)
         if ahead is None and pricing in _AHEAD_MONTHS:
@@ -185,8 +186,7 @@ class TermReader:
         found = self._any.search(text)
         if found is None or (not found["half"] and self._words.periods.group(found["unit"]) not in _CONTRACT_PERIODS):
             return ""
-        least = _RANGE_BEFORE.search(text[: found.start()])
-        return f"{least[1]}个{found['unit']}" if least and found["unit"] == "月" else found.group()
+        return f"{found['count']}{text[found.end('range') : found.end()]}" if found["range"] else found.group()
 
     def _read_billing(self, text: str) -> Fraction | None:
         found = _FINE_BILLING.search(text)
@@ -209,10 +209,11 @@ class TermReader:
         return PERIOD_HOURS[self._words.periods.group(found["unit"])] if found else None
 
     def _hours(self, found: re.Match[str]) -> Fraction | None:
-        """Give a duration; None where it is not above zero and at most ten years. [h]"""
+        """Give a duration, the least of a range; None where it is not above zero and at most ten years. [h]"""
         if found["half"]:
             return PERIOD_HOURS["half_year"]
-        hours = Fraction(found["count"]) * PERIOD_HOURS[self._words.periods.group(found["unit"])]
+        count = Fraction(found["count"]) + (Fraction(1, 2) if found["more"] else 0)
+        hours = count * PERIOD_HOURS[self._words.periods.group(found["unit"])]
         return hours if 0 < hours <= LONGEST_TERM_HOURS else None
 
     def _read_deposit(self, text: str) -> tuple[Decimal | None, Decimal | None]:
