@@ -137,3 +137,18 @@ def test_a_counter_offer_is_no_offer(line: str) -> None:
     quotes = read(text(line))
     assert not quotes.offers
     assert len(quotes.unread) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("H100 8卡 6万/台/月 2台起租", "现货20台"),
+        ("单位：元/台/月", "H100 8卡 2台起租 60000"),
+        ("单位：元/台/月", "H100 8卡 2台起租，60000"),
+    ],
+)
+def test_the_least_that_is_rented_stays_where_the_offer_goes_on(lines: tuple[str, ...]) -> None:
+    """Stock on the next line, or a unit in a remark, takes nothing off what the offer's own line says."""
+    offer = read_one(text("\n".join(lines)))
+    assert offer.minimum_count == 16
+    assert offer.price_per_accelerator_hour.amount == 60_000 * MACHINE_MONTH

@@ -11,6 +11,7 @@ from suanpei.market.quotes.text.charge import make_charges
 from suanpei.market.quotes.text.clues import NO_CLUES, join_clues
 from suanpei.market.quotes.text.term import NO_TERMS
 from suanpei.market.quotes.text.words import plain
+from suanpei.money import Money
 from tests.market.quotes.samples import CLUES
 
 MONTH = 730
@@ -134,12 +135,37 @@ def test_a_column_about_tax_answers_its_heading(cell: str, state: str) -> None:
         ("云盘另计", None, None),
         ("存储免费20TB，流量：免费", None, "0"),
         ("egress free up to 10 TB", None, None),
+        ("存储 1,200元/TB/月", "1.2", None),
+        ("存储 0.1万/TB/月", "1", None),
     ],
 )
 def test_charges_are_read(text: str, storage: str | None, egress: str | None) -> None:
     charges = make_charges(CLUES.read("charges", text).charges, "CNY")
     assert (charges.storage_per_gb_month and charges.storage_per_gb_month.amount) == (storage and Decimal(storage))
     assert (charges.egress_per_gb and charges.egress_per_gb.amount) == (egress and Decimal(egress))
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [
+        ("开通费2千元", "2000", "CNY"),
+        ("上架费 1.5万", "15000", "CNY"),
+        ("安装费1,500元", "1500", "CNY"),
+        ("setup fee $1,500", "1500", "USD"),
+        ("$1,500 setup fee", "1500", "USD"),
+        ("$1.5k setup fee", "1500", "USD"),
+        ("上架费 2.000,00 EUR", "2000", "EUR"),
+    ],
+)
+def test_a_fee_is_read_as_any_sum_of_money(text: str, amount: str, currency: str) -> None:
+    """The thousand stands as a comma, a point, or a word; none of it is cut off."""
+    set_up = make_charges(CLUES.read("text", text).charges, "CNY").set_up
+    assert set_up == Money(amount=Decimal(amount), currency=currency)
+
+
+@pytest.mark.parametrize("text", ["安装费 2-3千元", "安装费2千-3千元", "setup fee $500-$800"])
+def test_a_range_is_no_fee(text: str) -> None:
+    assert not CLUES.read("text", text).charges
 
 
 @pytest.mark.parametrize(
@@ -280,3 +306,41 @@ def test_points_of_tax_are_per_cent(role: str, words: str, state: str, rate: str
     tax = CLUES.read(role, words).tax
     assert tax is not None
     assert (tax.state, tax.rate_fraction) == (state, Decimal(rate))
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "expected"),
+    [
+        ("押一付十二", "prepaid_months", 12),
+        ("付十二押两", "prepaid_months", 12),
+        ("90天预付", "prepaid_months", Decimal("2.96")),
+        ("30天全款", "prepaid_months", Decimal("0.99")),
+        ("半年预付", "prepaid_months", 6),
+        ("1.5个月押金", "deposit_months", Decimal("1.5")),
+        ("押金1.5个月", "deposit_months", Decimal("1.5")),
+        ("首付12.5%", "prepaid_fraction", Decimal("0.125")),
+        ("12.5% off", "kept_fraction", Fraction(7, 8)),
+    ],
+)
+def test_no_part_of_a_count_or_share_is_cut_off(words: str, field: str, expected: Decimal | Fraction) -> None:
+    """90 days are 2,160 h of 730 h a month; 12.5 % is neither 5 % nor 12 %."""
+    terms = CLUES.read("text", words).terms
+    assert getattr(terms, field) == expected
+
+
+@pytest.mark.parametrize(
+    ("role", "words", "months"),
+    [
+        ("term", "12-36个月", 12),
+        ("term", "1-3 years", 12),
+        ("text", "3-6个月起", 3),
+        ("text", "起租3-6个月", 3),
+        ("term", "一年半", 18),
+        ("text", "H100-12个月起", 12),
+        ("text", "4090-12个月起", 12),
+    ],
+)
+def test_the_shortest_of_a_range_is_the_shortest_rental(role: str, words: str, months: int) -> None:
+    terms = CLUES.read(role, words).terms
+    assert terms is not None
+    assert terms.minimum_hours == months * MONTH

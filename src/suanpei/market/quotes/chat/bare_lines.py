@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.document import name_cell
-from suanpei.market.quotes.layout.entries import Entry
 from suanpei.messages import Message, excerpt
 
 if TYPE_CHECKING:
     from suanpei.market.quotes.chat.card_pieces import CardParter
-    from suanpei.market.quotes.layout.entries import Block
+    from suanpei.market.quotes.layout.entries import Block, Entry
     from suanpei.market.quotes.layout.lines import LineReader
     from suanpei.market.quotes.text.clue import ClueReader
 
@@ -68,7 +68,7 @@ class BareLines:
             )
             if behind_card and float(found[1].replace(",", "")) < _LEAST_BEHIND_CARD and "." not in found[1]:
                 continue  # "A100 40" is its memory
-            block.entries[number] = Entry(row=entry.row, cells=(("text", head), *others), prices=((None, found[1]),))
+            block.entries[number] = replace(entry, cells=(("text", head), *others), prices=((None, found[1]),))
 
 
 def said_of(entry: Entry, kinds: LineReader) -> str:

@@ -7,6 +7,7 @@ or is a remark on that offer; on all offers of the same speaker where it stands 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.chat.bare_lines import BareLines, said_of
@@ -297,4 +298,4 @@ class TextReader:
 def _gone_on(entry: Entry, text: str) -> Entry:
     """Give an entry with a line that goes on with it."""
     (role, first), *others = entry.cells
-    return Entry(row=entry.row, cells=((role, f"{first}, {text}"), *others))
+    return replace(entry, cells=((role, f"{first}, {text}"), *others))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.choice import AmountChooser
-from suanpei.market.quotes.text.numeral import LONGEST_NUMBER, NUMBER, SCALES, read_value
+from suanpei.market.quotes.text.numeral import LONGEST_NUMBER, SCALES, read_value, spell_money
 from suanpei.market.quotes.text.pair import PairReader, lend_units, part_pairs
 from suanpei.market.quotes.text.unit import NO_UNIT, Unit, UnitReader, join_units
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _BARE = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 """A number as most tables write it."""
-_TAIL = r"(?:\d{4}|\d(?:千|百)?)(?!,\d{3}(?!\d)|\.\d|-\s*[a-z]|[\d万亿卡台张块节个x×折%gt])"
-"""What follows a scale: 5万8 and 5万8千 are 58,000, 5万8500 is 58,500."""
 _TORN_TAIL = re.compile(r"(?:[\d二两三四五六七八九亿]|万|一(?=[-~至到,;.。]|$))(?!千[卡张台块个p]|百[卡张台块个p])")
 """What stands right behind a scale and is not read: the number without it is no price."""
 _NO_MONEY = re.compile(
@@ -79,16 +77,8 @@ class AmountReader:
         self._chooser = AmountChooser(words)
         self._pairs = PairReader(words)
         currency = words.currencies.source
-
-        def one(name: str, before: str) -> str:
-            return (
-                rf"(?:(?P<before{name}>{currency})\s*|{before})(?P<number{name}>{NUMBER})"
-                rf"(?:\s*(?P<scale{name}>亿|万|千|百|[kw](?![a-z]))(?P<tail{name}>{_TAIL})?)?"
-                rf"(?:\s*(?P<after{name}>{currency})(?P<tenths{name}>\d(?!\d))?)?"
-            )
-
-        joined = rf"(?:\s*(?:-|~|至|到|to)\s*{one('2', '')})?"
-        self._pattern = re.compile(one("1", _BEFORE_NUMBER) + joined)
+        joined = rf"(?:\s*(?:-|~|至|到|to)\s*{spell_money(currency, '', '2')})?"
+        self._pattern = re.compile(spell_money(currency, _BEFORE_NUMBER, "1") + joined)
         said = words.terms
         leads = "|".join(
             one.source

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from suanpei.market.quotes.text.numeral import read_value, spell_money
 from suanpei.market.terms import Charges
 from suanpei.money import Money
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from suanpei.market.quotes.text.words import QuoteWords
 
 _WHOLE = 100
+_BEFORE_NUMBER = r"(?<![\d.])(?<!\d,)"
+_NO_RANGE = r"(?!\d|\s*[万千kw]?\s*[元$€]?\s*[-~至到]\s*[¥$€]?\d)"
+"""Behind one sum: of ``2-3千元`` no charge is made."""
 _NEAR = 24
 """How far before an amount the word stands that says what it is for. [characters]"""
 
@@ -39,7 +43,7 @@ class ChargeReader:
     def __init__(self, words: QuoteWords) -> None:
         self._words = words
         currency = words.currencies.source
-        amount = rf"(?:(?P<before>{currency})\s*)?(?P<number>\d+(?:\.\d+)?)\s*(?P<after>{currency})?"
+        amount = spell_money(currency, _BEFORE_NUMBER)
         sizes = "|".join(sorted(words.measures_gb, key=len, reverse=True))
         measure = rf"(?P<measure>(?P<host>{words.host_measures.source})|(?:{sizes})(?![a-z]))"
         period = rf"(?:\s*[/·-]?\s*(?:每|per\s+)?(?:个)?(?P<period>{words.periods.source}))?"
@@ -48,7 +52,7 @@ class ChargeReader:
         self._by_measure = re.compile(rf"\+?\s*{amount}\s*(?:/|每|per\s+|pro\s+)\s*{measure}{period}")
         named = rf"(?P<what>{words.charges.source})"
         per_card_hour = rf"(?:\s*/?\s*(?:{words.billed.source}))?(?:\s*[/-]\s*(?:{words.periods.source}))?"
-        self._once = re.compile(rf"{named}\s*(?:另加|另计|加)?\s*[:+]?\s*{amount}{per_card_hour}")
+        self._once = re.compile(rf"{named}\s*(?:另加|另计|加)?\s*[:+]?\s*{amount}{_NO_RANGE}{per_card_hour}")
         self._before = re.compile(
             rf"{amount}(?:\s*(?:/|per\s+)\s*(?:{words.billed.source}))?(?: (?=[a-z]))?(?:一次性|one[- ]time )?{named}"
             r"(?!\s*[\d:¥$]|[^,;。]{0,6}[免另含包])"
@@ -105,21 +109,23 @@ class ChargeReader:
 
     def _by_rental(self, _: str, found: re.Match[str]) -> Charge | None:
         """Read an amount behind the word that it is for: a set-up fee, the host of one card."""
-        kind = self._kind(found["what"])
-        if kind not in ("set_up", "host"):
+        kind, amount = self._kind(found["what"]), _sum_of(found)
+        if kind not in ("set_up", "host") or amount is None:
             return None
-        return Charge(kind=kind, amount=Decimal(found["number"]), currency=self._currency(found))
+        return Charge(kind=kind, amount=amount, currency=self._currency(found))
 
     def _by_fee(self, _: str, found: re.Match[str]) -> Charge | None:
         """Read an amount of money right before the word that it is for: ``$500 setup fee``, ``500元/台上架费``."""
-        kind, currency = self._kind(found["what"]), self._currency(found)
-        if kind != "set_up" or currency is None:
+        kind, amount, currency = self._kind(found["what"]), _sum_of(found), self._currency(found)
+        if kind != "set_up" or amount is None or currency is None:
             return None
-        return Charge(kind=kind, amount=Decimal(found["number"]), currency=currency)
+        return Charge(kind=kind, amount=amount, currency=currency)
 
     def _by_size(self, text: str, found: re.Match[str]) -> Charge | None:
         """Read an amount per measure: of the host, or of what the words before it name."""
-        amount, currency = Decimal(found["number"]), self._currency(found)
+        amount, currency = _sum_of(found), self._currency(found)
+        if amount is None:
+            return None
         if found["host"]:
             return Charge(
                 kind="host", amount=amount, currency=currency, measure=self._words.host_measures.group(found["host"])
@@ -138,6 +144,12 @@ class ChargeReader:
     def _currency(self, found: re.Match[str]) -> str | None:
         written = found["before"] or found["after"]
         return self._words.currencies.group(written) if written else None
+
+
+def _sum_of(found: re.Match[str]) -> Decimal | None:
+    """Give the sum of money of a charge; None where its number is too long for one."""
+    value, _ = read_value(found)
+    return None if value is None else Decimal(value.numerator) / value.denominator
 
 
 def make_charges(charges: tuple[Charge, ...], currency: str) -> Charges:

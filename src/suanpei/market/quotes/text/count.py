@@ -94,7 +94,8 @@ class CountReader:
         taken = words.counts["taken"].source
         self._taken = re.compile(
             rf"(?<![\d.])(?P<before>\d{{1,6}})\s*{unit.format('')}\s*(?:{taken})(?![满完])"
-            rf"|(?:{taken})\s*(?P<after>\d{{1,6}})\s*{unit.format('2')}"
+            rf"(?!\s*\d{{1,6}}\s*{either})"
+            rf"|(?:{taken})\s*(?P<after>\d{{1,6}})\s*{unit.format('2')}(?![\s,;]*(?:{stock}))"
         )
         self._large = re.compile(
             r"(?<![\d.,¥$€])(?P<number>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?(?P<scale>万))"
@@ -156,7 +157,7 @@ class CountReader:
             return 1
         if each := self._each_has.search(text):
             return _sane(int(each["count"] or each["inside"]))
-        text = self._least.sub(_keep_node, self._links.without(text))
+        text = self._taken.sub(_keep_server, self._least.sub(_keep_node, self._links.without(text)))
         text = self._nodes_of_cards.sub(_keep_size, self._stock.sub(_keep_machine, text))
         text = _OTHER_PARTS.sub(" ", text)
         found = self._cards.search(text) or _CARDS_BEHIND.search(text)
@@ -243,6 +244,11 @@ def _keep_machine(found: re.Match[str]) -> str:
 def _keep_node(found: re.Match[str]) -> str:
     """Keep the least number of cards to rent where it may be one machine: ``8卡起租``."""
     return found.group() if int(found["first"] or found["second"]) <= LARGEST_SERVER_GPUS else " "
+
+
+def _keep_server(found: re.Match[str]) -> str:
+    """Keep the cards of one machine that is rented out; more cards that are gone are none on hand."""
+    return found.group() if int(found["before"] or found["after"]) <= LARGEST_SERVER_GPUS else " "
 
 
 def _stripped(text: str) -> str:

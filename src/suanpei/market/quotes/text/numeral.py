@@ -13,11 +13,28 @@ NUMBER = (
 )
 """As the inside of a pattern."""
 SCALES = {"亿": 100_000_000, "万": 10_000, "w": 10_000, "千": 1_000, "k": 1_000, "百": 100}
+_TAIL = r"(?:\d{4}|\d(?:千|百)?)(?!,\d{3}(?!\d)|\.\d|-\s*[a-z]|[\d万亿卡台张块节个x×折%gt])"
+"""What follows a scale: 5万8 and 5万8千 are 58,000, 5万8500 is 58,500."""
 LONGEST_NUMBER = 20
 """A longer number is no price. [characters]"""
 
 
-def read_value(match: re.Match[str], name: str) -> tuple[Fraction | None, bool]:
+def spell_money(currency: str, before: str, name: str = "") -> str:
+    """Write a sum of money as the inside of a pattern, with the groups that `read_value` needs.
+
+    Args:
+        currency: The words for currencies. [-]
+        before: What must hold before a number without a currency before it. [-]
+        name: Of the sum, where a pattern has several; its groups end so. [-]
+    """
+    return (
+        rf"(?:(?P<before{name}>{currency})\s*|{before})(?P<number{name}>{NUMBER})"
+        rf"(?:\s*(?P<scale{name}>亿|万|千|百|[kw](?![a-z]))(?P<tail{name}>{_TAIL})?)?"
+        rf"(?:\s*(?P<after{name}>{currency})(?P<tenths{name}>\d(?!\d))?)?"
+    )
+
+
+def read_value(match: re.Match[str], name: str = "") -> tuple[Fraction | None, bool]:
     """Give a number as a fraction, and whether its decimals stand behind a comma."""
     written, scale, tail = match[f"number{name}"], match[f"scale{name}"], match[f"tail{name}"]
     if len(written) > LONGEST_NUMBER:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from suanpei.market.quotes.text.words import NOTHING_WORDS
 from suanpei.market.terms import LONGEST_TERM_HOURS, PERIOD_HOURS
+from suanpei.quantities.number import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,20 +24,9 @@ _FINE_BILLING = re.compile(
     r"按(?P<unit>分钟|秒)|(?:per[ -]|by the )(?P<said>second|minute)[ -]?(?:billing|billed)"
     r"|billed (?:per|by the) (?P<word>second|minute)"
 )
-_CHINESE_DIGITS = {character: value for value, character in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
 _PRICING_ORDER = (
-    *(
-        "spot",
-        "marketplace",
-        "reserved",
-        "yearly",
-        "half_yearly",
-        "quarterly",
-        "monthly",
-        "weekly",
-        "daily",
-        "on_demand",
-    ),
+    *("spot", "marketplace", "reserved", "yearly", "half_yearly", "quarterly", "monthly", "weekly", "daily"),
+    "on_demand",
 )
 PERIOD_OF_PRICING: Mapping[str, str] = {
     "spot": "hour",
@@ -55,7 +45,6 @@ LEAST_TERM = re.compile(
     r"起|至少|最短|最低|以上|不[少低短]于|[≥>]|\bmin|\bleast\b|\d\s*(?:个?月|年|个?季度?)?\s*[-~至到/+]\s*\d"
 )
 """Words around a duration that is only the least one, or one of several."""
-_RANGE_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*[-~至到]\s*$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,9 +100,11 @@ class TermReader:
         self._words = words
         said = words.terms
         unit = f"(?P<unit>{words.periods.source})(?!内)"
+        to = r"\s*[-~至到]\s*"
         duration = (
-            rf"(?<![a-z])(?<!\d[x×*])(?<!\d[x×*]\d)"
-            rf"(?:(?P<count>\d{{1,4}}(?:\.\d+)?)\s*-?\s*(?:个)?{unit}|(?P<half>半)年)"
+            rf"(?<![a-z\d.])(?<!\d[x×*])(?<!\d[x×*]\d)"
+            rf"(?:(?P<count>\d{{1,3}}(?={to}\d)|\d{{1,4}}(?:\.\d+)?(?!{to}\d))(?P<range>{to}\d{{1,3}})?"
+            rf"\s*-?\s*(?:个)?{unit}(?P<more>半(?!年))?|(?P<half>半)年)"
         )
         groups = words.periods.group_of.items()
         long = "|".join(word for word, group in groups if group in ("month", "quarter", "half_year", "year"))
@@ -132,19 +123,19 @@ class TermReader:
         self._after = re.compile(rf"{duration}\s*-?\s*(?:{said['minimum_after'].source})")
         self._paid_term = re.compile(rf"{duration}\s*-?\s*(?:{said['paid_after'].source})")
         self._paid_ahead = re.compile(rf"(?:{said['paid_before'].source})\s*[:为]?\s*{duration}")
-        share = r"(\d{1,3})\s*%"
+        share = r"(?<![\d.])(\d{1,3}(?:\.\d{1,2})?)\s*%"
         self._paid_share = re.compile(
             rf"(?:{said['paid_before'].source})\s*[:为]?\s*{share}|{share}\s*(?:{said['paid_before'].source})"
         )
-        deposit = said["deposit"].source
+        deposit, count = said["deposit"].source, r"(?<![\d.])(\d{1,2}(?:\.\d)?)"
         self._deposit = re.compile(
-            rf"(?:{deposit})\s*[:为]?\s*(\d{{1,2}})\s*-?\s*(?:个)?{months}"
-            rf"|(\d{{1,2}})\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
+            rf"(?:{deposit})\s*[:为]?\s*{count}\s*-?\s*(?:个)?{months}"
+            rf"|{count}\s*-?\s*(?:个)?{months}\s*(?:租金)?(?:的)?(?:{deposit})"
         )
-        off = said["discount"].source
+        off, part = said["discount"].source, r"(?<![\d.])(\d{1,2}(?:\.\d{1,2})?)"
         self._condition = re.compile(rf"(?:{words.pricing.source}|{duration})[^,;。(]{{0,8}}$")
         self._discount = re.compile(
-            rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|(\d{{1,2}})\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*(\d{{1,2}})\s*%"
+            rf"(?<![\d.])(\d(?:\.\d)?|\d{{2}})\s*折|{part}\s*%\s*(?:{off})|(?:{off})\s*(?:of)?\s*{part}\s*%"
         )
 
     def read(self, text: str, *, is_term: bool = False, is_running: bool = False) -> Terms:
@@ -166,9 +157,9 @@ class TermReader:
         pricing = next((name for name in _PRICING_ORDER if name in groups), None)
         deposit, ahead = self._read_deposit(text)
         paid_term = self._paid_term.search(text) or self._paid_ahead.search(text)
-        paid_hours = self._hours(paid_term) if paid_term else None
+        paid_hours = self._hours(paid_term) if paid_term and not paid_term["range"] else None
         if paid_hours is not None and ahead is None:
-            ahead = Decimal(int(paid_hours / PERIOD_HOURS["month"]))
+            ahead = _in_months(paid_hours)
         if ahead is None and pricing in _AHEAD_MONTHS:
             ahead = Decimal(_AHEAD_MONTHS[pricing])
         minimum_hours = self._read_minimum(text, is_term=is_term)
@@ -204,8 +195,7 @@ class TermReader:
         found = self._any.search(text)
         if found is None or (not found["half"] and self._words.periods.group(found["unit"]) not in _CONTRACT_PERIODS):
             return ""
-        least = _RANGE_BEFORE.search(text[: found.start()])
-        return f"{least[1]}个{found['unit']}" if least and found["unit"] == "月" else found.group()
+        return f"{found['count']}{text[found.end('range') : found.end()]}" if found["range"] else found.group()
 
     def _read_billing(self, text: str) -> Fraction | None:
         found = _FINE_BILLING.search(text)
@@ -228,10 +218,11 @@ class TermReader:
         return PERIOD_HOURS[self._words.periods.group(found["unit"])] if found else None
 
     def _hours(self, found: re.Match[str]) -> Fraction | None:
-        """Give a duration; None where it is not above zero and at most ten years. [h]"""
+        """Give a duration, the least of a range; None where it is not above zero and at most ten years. [h]"""
         if found["half"]:
             return PERIOD_HOURS["half_year"]
-        hours = Fraction(found["count"]) * PERIOD_HOURS[self._words.periods.group(found["unit"])]
+        count = Fraction(found["count"]) + (Fraction(1, 2) if found["more"] else 0)
+        hours = count * PERIOD_HOURS[self._words.periods.group(found["unit"])]
         return hours if 0 < hours <= LONGEST_TERM_HOURS else None
 
     def _read_deposit(self, text: str) -> tuple[Decimal | None, Decimal | None]:
@@ -250,8 +241,15 @@ class TermReader:
         return False if self._words.terms["before_discount"].has(text) else None
 
 
-def _months(text: str) -> Decimal:
-    return Decimal(text) if text.isdecimal() else Decimal(_CHINESE_DIGITS.get(text[-1], 1))
+def _months(text: str) -> Decimal | None:
+    number = read_number(text)
+    return None if number is None or number.rest else number.value
+
+
+def _in_months(hours: Fraction) -> Decimal:
+    """Give a time in months, to a hundredth where it is not whole: 90 days are 2.96 of 730 h. [-]"""
+    months = hours / PERIOD_HOURS["month"]
+    return Decimal(int(months)) if months.denominator == 1 else round(Decimal(months.numerator) / months.denominator, 2)
 
 
 def _share(found: re.Match[str] | None) -> Decimal | None:
