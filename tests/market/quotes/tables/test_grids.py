@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from suanpei.messages import Message
 from tests.market.quotes.samples import read, read_one, table
 
 if TYPE_CHECKING:
@@ -264,3 +265,11 @@ def test_prices_that_do_not_rise_with_the_cards_are_per_card(title: str, row: tu
     offers = read(table([(title,), ("型号", "1卡", "8卡"), row])).offers
     assert [one.price_per_accelerator_hour.amount for one in offers] == [Fraction(row[1]), Fraction(row[2])]
     assert [one.minimum_count for one in offers] == [1, 8]
+
+
+def test_a_total_beside_the_prices_of_a_grid_is_named() -> None:
+    quotes = read(table([("供应商", "H100(元/卡/时)", "H800(元/卡/时)", "合计"), ("甲云", "12", "11", "23")]))
+    assert sorted(one.price_per_accelerator_hour.amount or 0 for one in quotes.offers) == [11, 12]
+    assert [(one.cell, str(one.reason)) for one in quotes.unread] == [
+        ("D2", str(Message("a total: the offers that it sums up are read one by one")))
+    ]

@@ -34,3 +34,9 @@ def test_the_quick_look_loses_no_word(pieces: list[str], name: str) -> None:
 def test_each_word_may_be_there(name: str, joint: str) -> None:
     vocabulary = VOCABULARIES[name]
     assert all(vocabulary.may_have(f"{joint}{word}") for word in vocabulary.group_of if vocabulary.pattern.search(word))
+
+
+def test_a_group_without_words_is_found_nowhere() -> None:
+    empty = Vocabulary({"nothing": []})
+    assert not empty.has("H100 8卡")
+    assert empty.pattern.search("H100 8卡") is None

@@ -242,6 +242,10 @@ class TableReader:
 
     def _take_across(self, line: Line, header: Header, row: list[Cell]) -> None:
         """Read a row of a grid: every cell below a name is a price of what that names, any other one of the row."""
+        for column in header.totals:
+            if self._given(line, column):
+                reason = Message("a total: the offers that it sums up are read one by one")
+                self._content.unread.append((name_cell(self._name, line.row, column), reason))
         named = {column for column, _ in header.words}
         rest = tuple(
             (column, text) for column in header.prices if column not in named and (text := self._given(line, column))

@@ -39,6 +39,7 @@ _CHINESE_COUNT = re.compile(
 """A count right behind a name that ends in digits: ``H100八卡``, ``4090两台``."""
 _NOT_WITHIN = {"台": r"(?<![平后])台(?![湾式])"}
 """A word of one character that is part of others: 平台 and 台湾 count no machines."""
+_NEVER = r"(?!)"
 _WIDE_DIGITS = re.compile("[０-９]")
 
 
@@ -89,12 +90,12 @@ class Vocabulary:
             for word in words:
                 self.group_of.setdefault(_squash(plain(word)), group)
         spelled = {plain(word) for words in groups.values() for word in words}
-        self.source = "|".join(_spell(word) for word in sorted(spelled, key=lambda word: (-len(word), word)))
-        """The alternatives as the inside of a pattern."""
+        self.source = "|".join(map(_spell, sorted(spelled, key=lambda word: (-len(word), word)))) or _NEVER
+        """The alternatives as the inside of a pattern; without words none is ever found."""
         self.pattern = re.compile(self.source)
-        begins = sorted({_JOINS.split(word)[0] for word in spelled}, key=len)
+        begins = sorted({_JOINS.split(word.lstrip(" _-"))[0] for word in spelled}, key=len)
         kept = [begin for number, begin in enumerate(begins) if not any(one in begin for one in begins[:number])]
-        self._begin = re.compile("|".join(map(re.escape, kept)))
+        self._begin = re.compile("|".join(map(re.escape, kept)) if kept else _NEVER)
 
     def may_have(self, text: str) -> bool:
         """Tell quickly whether a plain text holds how any word begins; without, it holds none."""
