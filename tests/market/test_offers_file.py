@@ -209,3 +209,21 @@ def test_an_endless_column_is_not_said_again_whole(tmp_path: Path) -> None:
     path = _write(tmp_path / "o.csv", f"{HEADER},{'甲' * 5000}", f"{FULL},1")
     with pytest.raises(InputError, match="unknown or repeated column 甲{120}…;"):
         load_offers(path)
+
+
+def test_a_cell_above_the_limit_leaves_only_its_line(tmp_path: Path) -> None:
+    head = "provider,gpu,price_per_hour,currency,count,note"
+    path = tmp_path / "offers.csv"
+    path.write_text(f"{head}\nA,H100,2,USD,8,\nB,H100,3,USD,8,{'x' * 140_000}\nC,H100,4,USD,8,\n")
+    left: list[int] = []
+    _, lines = read_offer_lines(path, str, lambda line, _: left.append(line))
+    assert ([one.number for one in lines], left) == ([2, 4], [3])
+
+
+def test_a_quote_that_swallows_lines_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "offers.csv"
+    path.write_text(
+        'provider,gpu,price_per_hour,currency,count,note\nA,H100,2,USD,8,"\nB,H100,3,USD,8,\nC,H100,4,USD,8,\n'
+    )
+    with pytest.raises(InputError, match="not valid CSV"):
+        read_offer_lines(path, str, lambda *_: None)

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from suanpei.errors import InputError
+from suanpei.machine.csv_lines import iterate_lines
 from suanpei.messages import Message, excerpt
 from suanpei.provenance import Provenance
 
@@ -224,37 +225,24 @@ def split_cells(
         known: Columns that the header may have; none allows any. [-]
         required: Columns that it must have. [-]
         aliases: Other spellings of columns. [-]
-        leave: Takes the number of a row of wrong length and what is wrong; None raises it. [-]
+        leave: Takes the number of a row of wrong length or that is no CSV, and what is wrong; None raises it. [-]
 
     Returns:
         The header, empty for an empty file, and the lines below it as they are read: number and cells without
         surrounding space, as many as the header has. Lines without a cell are left out.
 
     Raises:
-        InputError: A column is unknown, repeated or missing; while the lines are read, a row of wrong length, or a
-            quote never closed.
+        InputError: A column is unknown, repeated or missing; while the lines are read, a row of wrong length, or one
+            that is no CSV; a quote never closed also with `leave`.
     """
     first = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text), delimiter=max(DELIMITERS, key=first.count), strict=True)
-    lines = _iterate_lines(reader, file)
+    lines = iterate_lines(reader, file, leave)
     _, cells = next(lines, (0, []))
     header = [aliases.get(cell.casefold(), cell.casefold()) for cell in cells]
     if header:
         _check_header(header, file, known, required)
     return header, _of_length(lines, len(header), file, leave)
-
-
-def _iterate_lines(reader: Any, file: str) -> Iterator[tuple[int, list[str]]]:  # csv names no type
-    """Give the lines that hold a cell."""
-    try:
-        for cells in reader:
-            stripped = list(map(str.strip, cells))
-            if any(stripped):
-                yield reader.line_num, stripped
-    except csv.Error as error:
-        raise InputError(
-            Message("{file}, line {line}: not valid CSV: {why}", file=file, line=reader.line_num, why=str(error))
-        ) from error
 
 
 def _of_length(
